@@ -49,7 +49,7 @@ def number_from_json(value: object, place: str) -> float | Unknown:
         return UNKNOWN
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise DesignError(f"{place}: {_shown(value)} is not a number; write a whole number without quotes")
-    return value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def choice_from_json(value: object, place: str, choices: type[_Choice]) -> _Choice | Unknown:
@@ -57,7 +57,7 @@ def choice_from_json(value: object, place: str, choices: type[_Choice]) -> _Choi
     if value is None:
         return UNKNOWN
     try:
-        return choices(value.upper() if isinstance(value, str) else value)
+        return choices(str(value).upper())
     except ValueError:
         raise DesignError(f"{place}: {_shown(value)} is not one of {_listed(choices)}; use one of them") from None
 

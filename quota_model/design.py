@@ -125,7 +125,7 @@ class CapacityLimits:
             unit, capacity = limit.capacity_unit, limit.max_capacity
             if isinstance(unit, Unknown) or isinstance(capacity, Unknown):
                 raise DesignError("a capacity limit is known only at deployment; give a number and an instance type")
-            if capacity != int(capacity):
+            if not isinstance(capacity, int):
                 raise DesignError(f"capacity limit {capacity} of {unit} is not a whole number; give whole instances")
             if unit in instances:
                 raise DesignError(f"{unit} has two capacity limits; keep one")
