@@ -1,0 +1,70 @@
+# Each target sets up all it needs on a machine with Python 3.11 or newer: packages in .venv, the CDK CLI in
+# node_modules. Setting up again happens only when pyproject.toml, constraints.txt or package-lock.json change.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test bench check lint format readme lock clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := 26.3# the first thing in a new .venv: installs dependency groups
+SYNTH := cdk synth --quiet --all
+
+export PATH := $(CURDIR)/$(BIN):$(CURDIR)/node_modules/.bin:$(PATH)
+unexport PYTHONDONTWRITEBYTECODE# aws_cdk takes seconds to import without bytecode
+unexport VIRTUAL_ENV
+unexport PYTHONPATH
+
+help: ## say what there is
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: setup ## synthesize the two example stacks with the CDK CLI, and judge them
+	@rm -rf cdk.out
+	$(SYNTH)
+	quotactl check cdk.out
+
+test: check ## lint, types and every test
+	QUOTA_CONSTRUCTS_FLAGS=none pytest -q -m "not slow" tests/quota_constructs tests/stacks
+	QUOTA_CONSTRUCTS_FLAGS=recommended pytest
+
+bench: setup ## measure, each figure against its reference
+	python -m benchmarks
+
+check: setup ## lint, format and types
+	ruff check
+	ruff format --check
+	mypy
+
+lint: check
+
+format: setup ## format, and fix what can be fixed
+	ruff check --fix
+	ruff format
+
+readme: setup ## write the README's generated parts anew
+	python -m docs.generate
+
+setup: $(VENV)/.installed node_modules/.installed
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || .ci/new-venv $(VENV)
+	@python -m pip --version | grep -q "^pip $(PIP) " || python -m pip install --quiet pip==$(PIP)
+	@if node --version 2>/dev/null | grep -Eq '^v(2[2-9]|[3-9][0-9])'; then node=; else node='--group node'; fi; \
+	python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt \
+		--editable '.[cli,local]' --group dev $$node
+	@.ci/link-node $(BIN)
+	@touch $@
+
+node_modules/.installed: package.json package-lock.json $(VENV)/.installed
+	@npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+lock: ## pin the newest packages that fit, in constraints.txt
+	@rm -rf build/lock && .ci/new-venv build/lock
+	@build/lock/bin/python -m pip install --quiet pip==$(PIP)
+	@build/lock/bin/python -m pip install --quiet --editable '.[cli,local]' --group dev --group node
+	@{ sed -n '/^#/p' constraints.txt; build/lock/bin/python -m pip freeze --exclude-editable; } > build/constraints.txt
+	@mv build/constraints.txt constraints.txt
+
+clean: ## forget everything that make has set up or built
+	rm -rf $(VENV) node_modules cdk.out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
