@@ -1,0 +1,48 @@
+"""The status reasons of AWS Batch, letter by letter where AWS documents them.
+
+Sources: AWS Batch User Guide, "Service job stuck in RUNNABLE: misconfiguration" and "Preemption of service jobs".
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+ENVIRONMENT_MAX: Final = (
+    "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE - Service environment(s) associated with the job queue "
+    "cannot meet the capacity requirement of the job."
+)
+"""The job asks for more than the environment's limit of an instance type."""
+SHARE_LIMIT: Final = (
+    "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED - Job requirements exceed quota share capacity limits."
+)
+"""The job of a RESERVE or LEND share asks for more than the share's limit."""
+BORROW_LIMIT: Final = (
+    "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED - Job requirements exceed quota share capacity limits "
+    "and borrow limits."
+)
+"""The job of a LEND_AND_BORROW share asks for more than the share's limit and borrow limit together."""
+BORROWABLE: Final = (
+    "MISCONFIGURATION:QUOTA_MANAGEMENT_LIMIT_EXCEEDED - Job requires borrowing that exceeds all configured "
+    "borrowable capacity."
+)
+"""The job of a LEND_AND_BORROW share asks for more than its own limit and all that others could lend."""
+
+CROSS_SHARE_PREEMPTED: Final = "Cross-share preemption triggered to reclaim borrowed capacity"
+"""On the attempt that a cross-share preemption ended."""
+CROSS_SHARE_PREEMPTION_IN_PROGRESS: Final = f"PREEMPTION_IN_PROGRESS: {CROSS_SHARE_PREEMPTED}"
+"""While the job stops."""
+IN_SHARE_PREEMPTED: Final = "In-share preemption triggered by a job of higher priority"
+"""Not AWS's words: AWS documents no text for in-share preemption."""
+LOWERED_LIMIT_PREEMPTED: Final = "Preemption triggered to reclaim capacity above the quota share's lowered limit"
+"""Not AWS's words: AWS documents no text for jobs above a lowered limit."""
+RETRIES_EXHAUSTED: Final = "Job was preempted more often than preemptionRetriesBeforeTermination allows"
+"""Not AWS's words: AWS documents that the job is FAILED, and no text."""
+SHARE_REMOVED: Final = "Quota share was deleted"
+"""Not AWS's words: AWS documents that the jobs of a deleted share are terminated, and no text."""
+TERMINATED: Final = "Terminated by user"
+"""Stands where the user's own reason belongs, which the scheduler does not know."""
+
+
+def time_limit(reason: str) -> str:
+    """Return the reason of a job that a ``jobStateTimeLimitActions`` rule ended."""
+    return f"Terminated by JobStateTimeLimit action due to reason: {reason}"
