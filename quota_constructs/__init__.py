@@ -1,0 +1,35 @@
+"""Declare GPU quotas for SageMaker Training jobs on AWS Batch, in CDK.
+
+Start with :class:`QuotaManagedQueue`; the parts are there for those who need them apart.
+"""
+
+from quota_constructs.errors import MalformedArnError, QuotaConstructsError, RefusedDesignError
+from quota_constructs.job_queue import ITrainingJobQueue, TrainingJobQueue
+from quota_constructs.quota_managed_queue import QuotaManagedQueue
+from quota_constructs.quota_share import IQuotaShare, QuotaShare
+from quota_constructs.scheduling_policy import IQuotaShareSchedulingPolicy, QuotaShareSchedulingPolicy
+from quota_constructs.service_environment import IServiceEnvironment, ServiceEnvironment
+from quota_constructs.time_limits import JobStateTimeLimitAction, JobStateTimeLimitReason
+from quota_constructs.training_plan import ITrainingPlan, TrainingPlan
+from quota_model.design import ResourceSharing, State
+
+__all__ = [
+    "IQuotaShare",
+    "IQuotaShareSchedulingPolicy",
+    "IServiceEnvironment",
+    "ITrainingJobQueue",
+    "ITrainingPlan",
+    "JobStateTimeLimitAction",
+    "JobStateTimeLimitReason",
+    "MalformedArnError",
+    "QuotaConstructsError",
+    "QuotaManagedQueue",
+    "QuotaShare",
+    "QuotaShareSchedulingPolicy",
+    "RefusedDesignError",
+    "ResourceSharing",
+    "ServiceEnvironment",
+    "State",
+    "TrainingJobQueue",
+    "TrainingPlan",
+]

@@ -1,0 +1,215 @@
+"""The job queue that SageMaker Training jobs are submitted to."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import ClassVar, Protocol
+
+import constructs
+import jsii
+from aws_cdk import Resource
+from aws_cdk import aws_batch as batch
+from aws_cdk.interfaces import aws_batch as refs
+from constructs import Construct
+
+from quota_constructs._arns import names_in_arn
+from quota_constructs._findings import add_warnings, refuse_errors
+from quota_constructs._injection import property_injectable
+from quota_constructs._tokens import is_token, known_choice, known_name, known_number
+from quota_constructs.errors import RefusedDesignError
+from quota_constructs.scheduling_policy import policy_design
+from quota_constructs.service_environment import environment_design
+from quota_constructs.time_limits import JobStateTimeLimitAction, rendered_time_limits, time_limits_design
+from quota_model import design as model
+from quota_model.design import State
+from quota_model.rules import check_job_queue, check_whole_queue
+
+__all__ = ["ITrainingJobQueue", "TrainingJobQueue"]
+
+
+class ITrainingJobQueue(refs.IJobQueueRef, Protocol):
+    """A job queue for SageMaker Training jobs, defined here or imported."""
+
+    @property
+    def job_queue_arn(self) -> str:
+        """The ARN of the queue."""
+        ...
+
+    @property
+    def job_queue_name(self) -> str:
+        """The name of the queue."""
+        ...
+
+
+@jsii.implements(refs.IJobQueueRef)
+class _TrainingJobQueueBase(Resource):
+    @property
+    @abstractmethod
+    def _arn(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def _name(self) -> str: ...
+
+    @property
+    def job_queue_arn(self) -> str:
+        """The ARN of the queue."""
+        return self._arn
+
+    @property
+    def job_queue_name(self) -> str:
+        """The name of the queue."""
+        return self._name
+
+    @property
+    def job_queue_ref(self) -> refs.JobQueueReference:
+        """The reference that upstream constructs ask for."""
+        return refs.JobQueueReference(job_queue_arn=self.job_queue_arn)
+
+
+class _ImportedQueue(_TrainingJobQueueBase):
+    def __init__(self, scope: Construct, id: str, arn: str) -> None:
+        (self._given_name,) = names_in_arn(arn, "batch", "job-queue")
+        self._given_arn = arn
+        super().__init__(scope, id, environment_from_arn=arn)
+
+    @property
+    def _arn(self) -> str:
+        return self._given_arn
+
+    @property
+    def _name(self) -> str:
+        return self._given_name
+
+
+class TrainingJobQueue(_TrainingJobQueueBase):
+    """Define a quota-managed job queue for SageMaker Training jobs (``AWS::Batch::JobQueue``).
+
+    Jobs are submitted to one of its quota shares: see :class:`~quota_constructs.QuotaShare`. When the app is
+    synthesized, the queue is judged with its environment and all its shares, those that other stacks of the app add
+    included: errors stop the synthesis, warnings appear on the queue.
+
+    Example::
+
+        policy = QuotaShareSchedulingPolicy(self, "Policy")
+        environment = ServiceEnvironment(self, "Environment", capacity_limits={"ml.p5.48xlarge": 8})
+        queue = TrainingJobQueue(self, "Queue", scheduling_policy=policy, service_environment=environment)
+
+    :param scope: where the queue is defined.
+    :param id: its id in that scope.
+    :param scheduling_policy: a policy of the quota-share kind. It is mandatory: AWS adds no policy to a queue that
+        exists, and takes none away. Changing it to another one of the kind updates the queue in place.
+    :param service_environment: the capacity that the queue's shares divide, whose units are instance types. AWS lets
+        it serve this queue alone. Changing it updates the queue in place.
+    :param job_queue_name: 1 to 128 letters, digits, hyphens and underscores; CloudFormation generates a name by
+        default. Changing it replaces the queue, its shares and the jobs in them.
+    :param priority: 0 to 1000; 1 by default, since CloudFormation requires one. It orders queues that share an
+        environment, which quota-managed ones never do, so it has no effect. Changing it updates the queue in place.
+    :param state: ``State.DISABLED`` takes no new jobs, those already in the queue can finish; AWS enables it by
+        default. Changing it updates the queue in place.
+    :param job_state_time_limit_actions: what to do with jobs that are stuck at the head; by default they stay and
+        block those behind them. Changing them updates the queue in place.
+    :param tags: tags of the queue; none by default, and ``Tags.of`` reaches it too. Changing them updates it in place.
+    :raises RefusedDesignError: if AWS would refuse the name, the policy's kind, the priority or a time limit.
+    """
+
+    PROPERTY_INJECTION_ID: ClassVar[str] = "quota_constructs.TrainingJobQueue"
+    """What a property injector names to give defaults to this class."""
+
+    @classmethod
+    def from_job_queue_arn(cls, scope: Construct, id: str, job_queue_arn: str) -> ITrainingJobQueue:
+        """Import a queue that exists; what its environment and other shares are is not known then.
+
+        :param job_queue_arn: its ARN, literal or a token; account and region are taken from it.
+        :raises MalformedArnError: if the ARN is literal and not one of a job queue.
+        """
+        return _ImportedQueue(scope, id, job_queue_arn)
+
+    @property_injectable
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        scheduling_policy: refs.ISchedulingPolicyRef,
+        service_environment: refs.IServiceEnvironmentRef,
+        job_queue_name: str | None = None,
+        priority: float = 1,
+        state: State | str | None = None,
+        job_state_time_limit_actions: Sequence[JobStateTimeLimitAction] = (),
+        tags: Mapping[str, str] | None = None,
+    ) -> None:
+        self._own_design = model.QuotaQueue(
+            service_environment=environment_design(service_environment),
+            name=known_name(job_queue_name),
+            scheduling_policy=policy_design(scheduling_policy),
+            priority=known_number(priority),
+            state=known_choice(state, State.ENABLED, "state"),
+            job_state_time_limit_actions=time_limits_design(job_state_time_limit_actions),
+        )
+        warnings = refuse_errors(check_job_queue(self._own_design))
+        super().__init__(scope, id, physical_name=job_queue_name)
+        self._quota_shares: list[model.QuotaShare] = []
+        self._resource = batch.CfnJobQueue(
+            self,
+            "Resource",
+            job_queue_type="SAGEMAKER_TRAINING",
+            job_queue_name=self._physical_name if is_token(job_queue_name) else job_queue_name,
+            priority=priority,
+            # ARNs, not names: CloudFormation then deletes the queue before what it refers to.
+            scheduling_policy_arn=scheduling_policy.scheduling_policy_ref.scheduling_policy_arn,
+            service_environment_order=[
+                {
+                    "order": 1,
+                    "serviceEnvironment": service_environment.service_environment_ref.service_environment_arn,
+                }
+            ],
+            state=state,
+            job_state_time_limit_actions=rendered_time_limits(job_state_time_limit_actions),
+            tags=tags,
+        )
+        add_warnings(self, warnings)
+        self.node.add_validation(_WholeQueueValidation(self))
+
+    @property
+    def design(self) -> model.QuotaQueue:
+        """The queue with its environment and its shares so far, as the rule catalogue sees it.
+
+        What is a token is unknown there, and so are shares that are defined elsewhere.
+        """
+        return replace(self._own_design, quota_shares=tuple(self._quota_shares))
+
+    @cached_property
+    def _arn(self) -> str:
+        return self._get_resource_arn_attribute(
+            self._resource.attr_job_queue_arn,
+            service="batch",
+            resource="job-queue",
+            resource_name=self._physical_name,
+        )
+
+    @cached_property
+    def _name(self) -> str:
+        (name,) = names_in_arn(self._resource.attr_job_queue_arn, "batch", "job-queue")
+        return self._get_resource_name_attribute(name)
+
+    def _add_quota_share(self, share: model.QuotaShare) -> None:
+        self._quota_shares.append(share)
+
+
+@jsii.implements(constructs.IValidation)
+class _WholeQueueValidation:
+    """Judges a queue once all its shares are known: CDK asks for it while it synthesizes the app."""
+
+    def __init__(self, queue: TrainingJobQueue) -> None:
+        self._queue = queue
+
+    def validate(self) -> list[str]:
+        try:
+            add_warnings(self._queue, refuse_errors(check_whole_queue(self._queue.design)))
+        except RefusedDesignError as refused:
+            return str(refused).splitlines()
+        return []

@@ -1,0 +1,243 @@
+"""One team's part of a job queue's capacity."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from typing import ClassVar, Protocol
+
+import jsii
+from aws_cdk import Fn, Resource
+from aws_cdk import aws_batch as batch
+from aws_cdk.interfaces import aws_batch as refs
+from constructs import Construct
+
+from quota_constructs._arns import names_in_arn
+from quota_constructs._findings import add_warnings, refuse_errors
+from quota_constructs._injection import property_injectable
+from quota_constructs._limits import known_limits, rendered_limits
+from quota_constructs._tokens import is_token, known_choice, known_sharing, known_text
+from quota_constructs.job_queue import TrainingJobQueue
+from quota_model import design as model
+from quota_model.design import ResourceSharing, State
+from quota_model.rules import check_quota_share
+
+__all__ = ["IQuotaShare", "QuotaShare"]
+
+
+class IQuotaShare(refs.IQuotaShareRef, Protocol):
+    """A quota share, defined here or imported."""
+
+    @property
+    def quota_share_arn(self) -> str:
+        """The ARN of the share."""
+        ...
+
+    @property
+    def quota_share_name(self) -> str:
+        """The name of the share, which is unique in its queue."""
+        ...
+
+    @property
+    def job_queue_arn(self) -> str:
+        """The ARN of the queue that the share belongs to."""
+        ...
+
+
+@jsii.implements(refs.IQuotaShareRef)
+class _QuotaShareBase(Resource):
+    @property
+    @abstractmethod
+    def _arn(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def _name(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def _queue_arn(self) -> str: ...
+
+    @property
+    def quota_share_arn(self) -> str:
+        """The ARN of the share."""
+        return self._arn
+
+    @property
+    def quota_share_name(self) -> str:
+        """The name of the share, which is unique in its queue: what a job names when it is submitted."""
+        return self._name
+
+    @property
+    def job_queue_arn(self) -> str:
+        """The ARN of the queue that the share belongs to."""
+        return self._queue_arn
+
+    @property
+    def quota_share_ref(self) -> refs.QuotaShareReference:
+        """The reference that upstream constructs ask for."""
+        return refs.QuotaShareReference(quota_share_arn=self.quota_share_arn)
+
+
+class _ImportedQuotaShare(_QuotaShareBase):
+    def __init__(self, scope: Construct, id: str, arn: str, name: str, queue_arn: str) -> None:
+        self._given_arn, self._given_name, self._given_queue_arn = arn, name, queue_arn
+        super().__init__(scope, id, environment_from_arn=arn)
+
+    @property
+    def _arn(self) -> str:
+        return self._given_arn
+
+    @property
+    def _name(self) -> str:
+        return self._given_name
+
+    @property
+    def _queue_arn(self) -> str:
+        return self._given_queue_arn
+
+
+class QuotaShare(_QuotaShareBase):
+    """Define a quota share: one team's, project's or kind of work's part of a queue (``AWS::Batch::QuotaShare``).
+
+    Example::
+
+        QuotaShare(
+            self,
+            "Vision",
+            job_queue=queue,
+            capacity_limits={"ml.p5.48xlarge": 4},
+            resource_sharing=ResourceSharing.lend_and_borrow(borrow_limit=100),
+            in_share_preemption=True,
+        )
+
+    :param scope: where the share is defined: the queue's stack, or another team's.
+    :param id: its id in that scope.
+    :param job_queue: the queue it is a part of, of any kind: ours, an L1, or imported. Changing it replaces the share.
+    :param capacity_limits: what the share may use without borrowing: instances by instance type, 1 to 5 types; types
+        and numbers may be tokens. Changing them updates the share in place, and running jobs above lower limits may
+        then be preempted, when other jobs need their place.
+    :param resource_sharing: what happens to capacity that is idle: ``ResourceSharing.reserve()``, ``.lend()`` or
+        ``.lend_and_borrow(borrow_limit=...)``. Changing it updates the share in place.
+    :param in_share_preemption: whether a waiting job stops running jobs of a lower priority in the same share; not by
+        default. Taking lent capacity back from other shares is always on. Changing it updates the share in place.
+    :param quota_share_name: 1 to 128 letters, digits, hyphens and underscores, unique in the queue; the construct's
+        id by default, since CloudFormation generates none. Changing it replaces the share and ends its jobs.
+    :param state: ``State.DISABLED`` takes no new jobs, those already submitted can finish; AWS enables it by default.
+        Changing it updates the share in place.
+    :param tags: tags of the share; none by default, and ``Tags.of`` reaches it too. Changing them updates it in place.
+    :raises RefusedDesignError: if AWS would refuse the name, the limits or the borrow limit.
+    """
+
+    PROPERTY_INJECTION_ID: ClassVar[str] = "quota_constructs.QuotaShare"
+    """What a property injector names to give defaults to this class."""
+
+    @classmethod
+    def from_quota_share_arn(cls, scope: Construct, id: str, quota_share_arn: str) -> IQuotaShare:
+        """Import a share that exists.
+
+        :param quota_share_arn: its ARN, literal or a token; account and region are taken from it.
+        :raises MalformedArnError: if the ARN is literal and not one of a quota share.
+        """
+        queue_name, name = names_in_arn(quota_share_arn, "batch", "job-queue", "quota-share")
+        if "/quota-share/" in quota_share_arn:
+            queue_arn, _, _ = quota_share_arn.partition("/quota-share/")
+        else:
+            queue_arn = Fn.join("/", [Fn.select(0, Fn.split("/", quota_share_arn)), queue_name])
+        return _ImportedQuotaShare(scope, id, quota_share_arn, name, queue_arn)
+
+    @classmethod
+    def from_quota_share_attributes(
+        cls, scope: Construct, id: str, *, job_queue: refs.IJobQueueRef, quota_share_name: str
+    ) -> IQuotaShare:
+        """Import a share that exists by its name and its queue.
+
+        :param job_queue: its queue, imported or not; account and region are taken from the queue's ARN.
+        :param quota_share_name: its name, literal or a token.
+        """
+        queue_arn = job_queue.job_queue_ref.job_queue_arn
+        arn = f"{queue_arn}/quota-share/{quota_share_name}"
+        return _ImportedQuotaShare(scope, id, arn, quota_share_name, queue_arn)
+
+    @property_injectable
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        job_queue: refs.IJobQueueRef,
+        capacity_limits: Mapping[str, float],
+        resource_sharing: ResourceSharing,
+        in_share_preemption: bool = False,
+        quota_share_name: str | None = None,
+        state: State | str | None = None,
+        tags: Mapping[str, str] | None = None,
+    ) -> None:
+        name = id if quota_share_name is None else quota_share_name
+        self._design = model.QuotaShare(
+            known_text(name),
+            known_limits(capacity_limits),
+            known_sharing(resource_sharing),
+            in_share_preemption,
+            known_choice(state, State.ENABLED, "state"),
+        )
+        warnings = refuse_errors(check_quota_share(self._design))
+        super().__init__(scope, id, physical_name=name)
+        self._job_queue = job_queue
+        self._resource = batch.CfnQuotaShare(
+            self,
+            "Resource",
+            quota_share_name=self._physical_name if is_token(name) else name,
+            # The ARN, not the name: CloudFormation then deletes the share before its queue.
+            job_queue=self._queue_arn,
+            capacity_limits=rendered_limits(capacity_limits),
+            resource_sharing_configuration=_rendered_sharing(resource_sharing),
+            preemption_configuration={"inSharePreemption": "ENABLED" if in_share_preemption else "DISABLED"},
+            state=state,
+            tags=tags,
+        )
+        add_warnings(self, warnings)
+        if isinstance(job_queue, TrainingJobQueue):
+            job_queue._add_quota_share(self._design)
+
+    @property
+    def design(self) -> model.QuotaShare:
+        """The share as the rule catalogue sees it; what is a token is unknown there."""
+        return self._design
+
+    def _create_after(self, other: QuotaShare) -> None:
+        """Let CloudFormation create this share only when another of the same stack exists."""
+        self._resource.add_resource_dependency(other._resource)
+
+    @cached_property
+    def _arn(self) -> str:
+        return self._get_resource_arn_attribute(
+            self._resource.attr_quota_share_arn,
+            service="batch",
+            resource="job-queue",
+            resource_name=f"{self._queue_name}/quota-share/{self._physical_name}",
+        )
+
+    @cached_property
+    def _name(self) -> str:
+        _, name = names_in_arn(self._resource.attr_quota_share_arn, "batch", "job-queue", "quota-share")
+        return self._get_resource_name_attribute(name)
+
+    @cached_property
+    def _queue_arn(self) -> str:
+        return self._job_queue.job_queue_ref.job_queue_arn
+
+    @property
+    def _queue_name(self) -> str:
+        if isinstance(self._job_queue, TrainingJobQueue):
+            return self._job_queue.job_queue_name  # Resolves to a plain name where a token of the ARN cannot.
+        (name,) = names_in_arn(self._queue_arn, "batch", "job-queue")
+        return name
+
+
+def _rendered_sharing(sharing: ResourceSharing) -> dict[str, object]:
+    rendered: dict[str, object] = {"strategy": sharing.strategy}
+    if sharing.borrow_limit is not None:  # 0 is a limit.
+        rendered["borrowLimit"] = sharing.borrow_limit
+    return rendered
