@@ -12,6 +12,7 @@ from rich.text import Text
 from quota_model.design import UNLIMITED, CapacityLimits, QuotaQueue, QuotaShare, State, Unknown
 from quota_model.rules import Severity
 from quotactl.check import CheckedQueue, CheckedShare, LocatedFinding, Report
+from quotactl.output import printable
 
 __all__ = ["print_report"]
 
@@ -19,13 +20,17 @@ _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow"}
 
 
 def print_report(report: Report, console: Console) -> None:
-    """Print a report; a terminal gets colours, anything else plain text."""
+    """Print a report; a terminal gets colours, anything else plain text.
+
+    :param console: one that reads no markup, such as :func:`quotactl.output.console`.
+    """
     for queue in report.queues:
         console.print(_queue(queue))
     for loose in report.loose_shares:
         console.print(_loose_share(loose))
     for remark in report.remarks:
-        console.print(Text.assemble(("note", "bold"), "  ", (str(remark.place), "cyan"), f": {remark.text}"))
+        place, text = printable(remark.place), printable(remark.text)
+        console.print(Text.assemble(("note", "bold"), "  ", (place, "cyan"), f": {text}"))
     if report.remarks:
         console.print()
     console.print(_summary(report))
@@ -33,26 +38,27 @@ def print_report(report: Report, console: Console) -> None:
 
 def _queue(checked: CheckedQueue) -> RenderableType:
     queue, place = checked.located.queue, checked.located.place
-    title = Text.assemble(("job queue ", "bold"), (_name(queue.name) or str(place), "bold cyan"))
+    title = Text.assemble(("job queue ", "bold"), (_name(queue.name) or printable(place), "bold cyan"))
     if _name(queue.name):
-        title.append(f"  {place}", "dim")
+        title.append(f"  {printable(place)}", "dim")
     return Group(title, Padding(_shares_table(queue), (0, 0, 0, 2)), _findings(checked.findings), "")
 
 
 def _loose_share(checked: CheckedShare) -> RenderableType:
     share, place = checked.located.share, checked.located.place
-    title = Text.assemble(("quota share ", "bold"), (_shown(share.name), "bold cyan"), (f"  {place}", "dim"))
-    table = _table(share.capacity_limits.units)
+    title = Text.assemble(("quota share ", "bold"), (_shown(share.name), "bold cyan"), (f"  {printable(place)}", "dim"))
+    table = _table(share.capacity_limits.units, with_state=share.state is not State.ENABLED)
     table.add_row(*_share_cells(share, share.capacity_limits.units))
     return Group(title, Padding(table, (0, 0, 0, 2)), _findings(checked.findings), "")
 
 
 def _shares_table(queue: QuotaQueue) -> Table:
     units = _units(queue)
-    table = _table(units)
+    environment = queue.service_environment
+    states = {environment.state, *(share.state for share in queue.quota_shares)}
+    table = _table(units, with_state=states != {State.ENABLED})
     for share in queue.quota_shares:
         table.add_row(*_share_cells(share, units))
-    environment = queue.service_environment
     capacities = [_limit(environment.capacity_limits, unit) for unit in units]
     table.add_row("environment", *capacities, "", "", "", _state(environment.state), style="dim")
     return table
@@ -64,15 +70,16 @@ def _units(queue: QuotaQueue) -> Sequence[str]:
     return list(dict.fromkeys(unit for some in limits for unit in some.units))
 
 
-def _table(units: Sequence[str]) -> Table:
+def _table(units: Sequence[str], *, with_state: bool) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("quota share", overflow="fold")
+    table.add_column("quota\nshare", overflow="fold")
     for unit in units:
-        table.add_column(unit, justify="right", no_wrap=True)
-    table.add_column("idle capacity", no_wrap=True)
-    table.add_column("borrow limit", justify="right", no_wrap=True)
-    table.add_column("in-share preemption")
-    table.add_column()  # the state, where it is not the usual one
+        family, dot, size = unit.rpartition(".")
+        table.add_column(printable(f"{family}{dot}\n{size}"), justify="right", no_wrap=True)
+    table.add_column("idle\ncapacity", no_wrap=True)
+    table.add_column("borrow\nlimit", justify="right", no_wrap=True)
+    table.add_column("in-share\npreemption", no_wrap=True)
+    table.add_column("\nstate" if with_state else "", no_wrap=True)
     return table
 
 
@@ -103,11 +110,11 @@ def _state(state: State | Unknown) -> str:
 
 
 def _shown(value: object) -> str:
-    return "?" if isinstance(value, Unknown) else str(value)
+    return "?" if isinstance(value, Unknown) else printable(value)
 
 
 def _name(name: str | Unknown | None) -> str | None:
-    return name if isinstance(name, str) else None
+    return printable(name) if isinstance(name, str) else None
 
 
 def _findings(findings: Sequence[LocatedFinding]) -> RenderableType:
@@ -119,7 +126,9 @@ def _findings(findings: Sequence[LocatedFinding]) -> RenderableType:
     for found in findings:
         finding = found.finding
         severity = finding.rule.severity
-        text = Text.assemble((finding.rule.id, "bold"), f"\n{finding}", (f"\n{found.place}", "dim"))
+        text = Text.assemble((finding.rule.id, "bold"), f"\n{printable(finding)}")
+        if found.place.logical_id is not None:
+            text.append(f"\n{printable(found.place)}", "dim")
         grid.add_row(Text(f"  {severity}", _STYLES[severity]), text)
     return Padding(grid, (1, 0, 0, 0))
 

@@ -55,23 +55,20 @@ def check(
     from quota_model.rules import Severity
     from quotactl.check import check as check_designs
     from quotactl.designs import UnusableInputError
+    from quotactl.output import printable
 
     try:
         report = check_designs(design)
     except UnusableInputError as error:
-        typer.echo(f"quotactl: {error}", err=True)
+        typer.echo(f"quotactl: {printable(error)}", err=True)
         raise typer.Exit(2) from None
     if as_json:
         import json
 
         typer.echo(json.dumps(report.to_json(), indent=2))
     else:
-        from rich.console import Console
-
         from quotactl.check_table import print_report
+        from quotactl.output import console
 
-        console = Console()
-        if not console.is_terminal:
-            console.width = max(console.width, 120)  # nobody wraps a log
-        print_report(report, console)
+        print_report(report, console())
     raise typer.Exit(1 if report.count(Severity.ERROR) else 0)
