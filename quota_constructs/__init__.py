@@ -5,10 +5,13 @@ Start with :class:`QuotaManagedQueue`; the parts are there for those who need th
 
 from quota_constructs.errors import MalformedArnError, QuotaConstructsError, RefusedDesignError
 from quota_constructs.job_queue import ITrainingJobQueue, TrainingJobQueue
+from quota_constructs.job_queue_grants import JobQueueGrants
 from quota_constructs.quota_managed_queue import QuotaManagedQueue
 from quota_constructs.quota_share import IQuotaShare, QuotaShare
+from quota_constructs.quota_share_grants import QuotaShareGrants
 from quota_constructs.scheduling_policy import IQuotaShareSchedulingPolicy, QuotaShareSchedulingPolicy
 from quota_constructs.service_environment import IServiceEnvironment, ServiceEnvironment
+from quota_constructs.service_environment_grants import ServiceEnvironmentGrants
 from quota_constructs.time_limits import JobStateTimeLimitAction, JobStateTimeLimitReason
 from quota_constructs.training_plan import ITrainingPlan, TrainingPlan
 from quota_model.design import ResourceSharing, State
@@ -19,16 +22,19 @@ __all__ = [
     "IServiceEnvironment",
     "ITrainingJobQueue",
     "ITrainingPlan",
+    "JobQueueGrants",
     "JobStateTimeLimitAction",
     "JobStateTimeLimitReason",
     "MalformedArnError",
     "QuotaConstructsError",
     "QuotaManagedQueue",
     "QuotaShare",
+    "QuotaShareGrants",
     "QuotaShareSchedulingPolicy",
     "RefusedDesignError",
     "ResourceSharing",
     "ServiceEnvironment",
+    "ServiceEnvironmentGrants",
     "State",
     "TrainingJobQueue",
     "TrainingPlan",

@@ -20,6 +20,7 @@ from quota_constructs._findings import add_warnings, refuse_errors
 from quota_constructs._injection import property_injectable
 from quota_constructs._tokens import is_token, known_choice, known_name, known_number
 from quota_constructs.errors import RefusedDesignError
+from quota_constructs.job_queue_grants import JobQueueGrants
 from quota_constructs.scheduling_policy import policy_design
 from quota_constructs.service_environment import environment_design
 from quota_constructs.time_limits import JobStateTimeLimitAction, rendered_time_limits, time_limits_design
@@ -43,6 +44,11 @@ class ITrainingJobQueue(refs.IJobQueueRef, Protocol):
         """The name of the queue."""
         ...
 
+    @property
+    def grants(self) -> JobQueueGrants:
+        """Who may look at the queue, and run it: ``queue.grants.view(role)``."""
+        ...
+
 
 @jsii.implements(refs.IJobQueueRef)
 class _TrainingJobQueueBase(Resource):
@@ -63,6 +69,11 @@ class _TrainingJobQueueBase(Resource):
     def job_queue_name(self) -> str:
         """The name of the queue."""
         return self._name
+
+    @cached_property
+    def grants(self) -> JobQueueGrants:
+        """Who may look at the queue, and run it: ``queue.grants.view(role)``."""
+        return JobQueueGrants.from_job_queue(self)
 
     @property
     def job_queue_ref(self) -> refs.JobQueueReference:

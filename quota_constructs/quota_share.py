@@ -19,6 +19,7 @@ from quota_constructs._injection import property_injectable
 from quota_constructs._limits import known_limits, rendered_limits
 from quota_constructs._tokens import is_token, known_choice, known_sharing, known_text
 from quota_constructs.job_queue import TrainingJobQueue
+from quota_constructs.quota_share_grants import QuotaShareGrants
 from quota_model import design as model
 from quota_model.design import ResourceSharing, State
 from quota_model.rules import check_quota_share
@@ -42,6 +43,11 @@ class IQuotaShare(refs.IQuotaShareRef, Protocol):
     @property
     def job_queue_arn(self) -> str:
         """The ARN of the queue that the share belongs to."""
+        ...
+
+    @property
+    def grants(self) -> QuotaShareGrants:
+        """Who may use the share: ``share.grants.submit(role)``."""
         ...
 
 
@@ -73,6 +79,11 @@ class _QuotaShareBase(Resource):
     def job_queue_arn(self) -> str:
         """The ARN of the queue that the share belongs to."""
         return self._queue_arn
+
+    @cached_property
+    def grants(self) -> QuotaShareGrants:
+        """Who may use the share: ``share.grants.submit(role)``."""
+        return QuotaShareGrants(self, self.job_queue_arn)
 
     @property
     def quota_share_ref(self) -> refs.QuotaShareReference:

@@ -18,6 +18,7 @@ from quota_constructs._findings import add_warnings, refuse_errors
 from quota_constructs._injection import property_injectable
 from quota_constructs._limits import known_limits, limits_of_resource, rendered_limits
 from quota_constructs._tokens import is_token, known_choice, known_name
+from quota_constructs.service_environment_grants import ServiceEnvironmentGrants
 from quota_model import design as model
 from quota_model.design import UNKNOWN, State
 from quota_model.rules import check_service_environment
@@ -36,6 +37,11 @@ class IServiceEnvironment(refs.IServiceEnvironmentRef, Protocol):
     @property
     def service_environment_name(self) -> str:
         """The name of the environment."""
+        ...
+
+    @property
+    def grants(self) -> ServiceEnvironmentGrants:
+        """Who may change the environment: ``environment.grants.administer(role)``."""
         ...
 
 
@@ -58,6 +64,11 @@ class _ServiceEnvironmentBase(Resource):
     def service_environment_name(self) -> str:
         """The name of the environment."""
         return self._name
+
+    @cached_property
+    def grants(self) -> ServiceEnvironmentGrants:
+        """Who may change the environment: ``environment.grants.administer(role)``."""
+        return ServiceEnvironmentGrants.from_service_environment(self)
 
     @property
     def service_environment_ref(self) -> refs.ServiceEnvironmentReference:
