@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -15,8 +14,8 @@ from aws_cdk import aws_batch as batch
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
-from quota_constructs._arns import names_in_arn
 from quota_constructs._findings import add_warnings, refuse_errors
+from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdentity
 from quota_constructs._injection import property_injectable
 from quota_constructs._tokens import is_token, known_choice, known_name, known_number
 from quota_constructs.errors import RefusedDesignError
@@ -52,23 +51,17 @@ class ITrainingJobQueue(refs.IJobQueueRef, Protocol):
 
 @jsii.implements(refs.IJobQueueRef)
 class _TrainingJobQueueBase(Resource):
-    @property
-    @abstractmethod
-    def _arn(self) -> str: ...
-
-    @property
-    @abstractmethod
-    def _name(self) -> str: ...
+    _identity: Identity
 
     @property
     def job_queue_arn(self) -> str:
         """The ARN of the queue."""
-        return self._arn
+        return self._identity.arn
 
     @property
     def job_queue_name(self) -> str:
         """The name of the queue."""
-        return self._name
+        return self._identity.name
 
     @cached_property
     def grants(self) -> JobQueueGrants:
@@ -83,17 +76,8 @@ class _TrainingJobQueueBase(Resource):
 
 class _ImportedQueue(_TrainingJobQueueBase):
     def __init__(self, scope: Construct, id: str, arn: str) -> None:
-        (self._given_name,) = names_in_arn(arn, "batch", "job-queue")
-        self._given_arn = arn
+        self._identity = ImportedIdentity.of(arn, "batch", "job-queue")
         super().__init__(scope, id, environment_from_arn=arn)
-
-    @property
-    def _arn(self) -> str:
-        return self._given_arn
-
-    @property
-    def _name(self) -> str:
-        return self._given_name
 
 
 class TrainingJobQueue(_TrainingJobQueueBase):
@@ -182,6 +166,7 @@ class TrainingJobQueue(_TrainingJobQueueBase):
             job_state_time_limit_actions=rendered_time_limits(job_state_time_limit_actions),
             tags=tags,
         )
+        self._identity = DefinedIdentity(self, lambda: self._resource.attr_job_queue_arn, "job-queue")
         add_warnings(self, warnings)
         self.node.add_validation(_WholeQueueValidation(self))
 
@@ -192,20 +177,6 @@ class TrainingJobQueue(_TrainingJobQueueBase):
         What is a token is unknown there, and so are shares that are defined elsewhere.
         """
         return replace(self._own_design, quota_shares=tuple(self._quota_shares))
-
-    @cached_property
-    def _arn(self) -> str:
-        return self._get_resource_arn_attribute(
-            self._resource.attr_job_queue_arn,
-            service="batch",
-            resource="job-queue",
-            resource_name=self._physical_name,
-        )
-
-    @cached_property
-    def _name(self) -> str:
-        (name,) = names_in_arn(self._resource.attr_job_queue_arn, "batch", "job-queue")
-        return self._get_resource_name_attribute(name)
 
     def _add_quota_share(self, share: model.QuotaShare) -> None:
         self._quota_shares.append(share)

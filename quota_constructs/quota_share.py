@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
 from typing import ClassVar, Protocol
@@ -15,6 +14,7 @@ from constructs import Construct
 
 from quota_constructs._arns import names_in_arn
 from quota_constructs._findings import add_warnings, refuse_errors
+from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdentity
 from quota_constructs._injection import property_injectable
 from quota_constructs._limits import known_limits, rendered_limits
 from quota_constructs._tokens import is_token, known_choice, known_sharing, known_text
@@ -53,27 +53,18 @@ class IQuotaShare(refs.IQuotaShareRef, Protocol):
 
 @jsii.implements(refs.IQuotaShareRef)
 class _QuotaShareBase(Resource):
-    @property
-    @abstractmethod
-    def _arn(self) -> str: ...
-
-    @property
-    @abstractmethod
-    def _name(self) -> str: ...
-
-    @property
-    @abstractmethod
-    def _queue_arn(self) -> str: ...
+    _identity: Identity
+    _queue_arn: str
 
     @property
     def quota_share_arn(self) -> str:
         """The ARN of the share."""
-        return self._arn
+        return self._identity.arn
 
     @property
     def quota_share_name(self) -> str:
         """The name of the share, which is unique in its queue: what a job names when it is submitted."""
-        return self._name
+        return self._identity.name
 
     @property
     def job_queue_arn(self) -> str:
@@ -93,20 +84,8 @@ class _QuotaShareBase(Resource):
 
 class _ImportedQuotaShare(_QuotaShareBase):
     def __init__(self, scope: Construct, id: str, arn: str, name: str, queue_arn: str) -> None:
-        self._given_arn, self._given_name, self._given_queue_arn = arn, name, queue_arn
+        self._identity, self._queue_arn = ImportedIdentity(arn, name), queue_arn
         super().__init__(scope, id, environment_from_arn=arn)
-
-    @property
-    def _arn(self) -> str:
-        return self._given_arn
-
-    @property
-    def _name(self) -> str:
-        return self._given_name
-
-    @property
-    def _queue_arn(self) -> str:
-        return self._given_queue_arn
 
 
 class QuotaShare(_QuotaShareBase):
@@ -195,7 +174,7 @@ class QuotaShare(_QuotaShareBase):
         )
         warnings = refuse_errors(check_quota_share(self._design))
         super().__init__(scope, id, physical_name=name)
-        self._job_queue = job_queue
+        self._queue_arn = _arn_of_queue(job_queue)
         self._resource = batch.CfnQuotaShare(
             self,
             "Resource",
@@ -207,6 +186,13 @@ class QuotaShare(_QuotaShareBase):
             preemption_configuration={"inSharePreemption": "ENABLED" if in_share_preemption else "DISABLED"},
             state=state,
             tags=tags,
+        )
+        self._identity = DefinedIdentity(
+            self,
+            lambda: self._resource.attr_quota_share_arn,
+            "job-queue",
+            "quota-share",
+            parent_name=lambda: _name_of_queue(job_queue, self._queue_arn),
         )
         add_warnings(self, warnings)
         if isinstance(job_queue, TrainingJobQueue):
@@ -221,30 +207,17 @@ class QuotaShare(_QuotaShareBase):
         """Let CloudFormation create this share only when another of the same stack exists."""
         self._resource.add_resource_dependency(other._resource)
 
-    @cached_property
-    def _arn(self) -> str:
-        return self._get_resource_arn_attribute(
-            self._resource.attr_quota_share_arn,
-            service="batch",
-            resource="job-queue",
-            resource_name=f"{self._queue_name}/quota-share/{self._physical_name}",
-        )
 
-    @cached_property
-    def _name(self) -> str:
-        _, name = names_in_arn(self._resource.attr_quota_share_arn, "batch", "job-queue", "quota-share")
-        return self._get_resource_name_attribute(name)
+def _arn_of_queue(queue: refs.IJobQueueRef) -> str:
+    # Asking ours directly spares a trip through jsii's reference structure for every share.
+    return queue.job_queue_arn if isinstance(queue, TrainingJobQueue) else queue.job_queue_ref.job_queue_arn
 
-    @cached_property
-    def _queue_arn(self) -> str:
-        return self._job_queue.job_queue_ref.job_queue_arn
 
-    @property
-    def _queue_name(self) -> str:
-        if isinstance(self._job_queue, TrainingJobQueue):
-            return self._job_queue.job_queue_name  # Resolves to a plain name where a token of the ARN cannot.
-        (name,) = names_in_arn(self._queue_arn, "batch", "job-queue")
-        return name
+def _name_of_queue(queue: refs.IJobQueueRef, arn: str) -> str:
+    if isinstance(queue, TrainingJobQueue):
+        return queue.job_queue_name  # Resolves to a plain name where a token of the ARN cannot.
+    (name,) = names_in_arn(arn, "batch", "job-queue")
+    return name
 
 
 def _rendered_sharing(sharing: ResourceSharing) -> dict[str, object]:

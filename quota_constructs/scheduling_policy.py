@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
-from functools import cached_property
 from typing import ClassVar, Protocol
 
 import jsii
@@ -13,8 +11,8 @@ from aws_cdk import aws_batch as batch
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
-from quota_constructs._arns import names_in_arn
 from quota_constructs._findings import add_warnings, refuse_errors
+from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdentity
 from quota_constructs._injection import property_injectable
 from quota_constructs._tokens import is_token, known_name
 from quota_model import design as model
@@ -40,23 +38,17 @@ class IQuotaShareSchedulingPolicy(refs.ISchedulingPolicyRef, Protocol):
 
 @jsii.implements(refs.ISchedulingPolicyRef)
 class _QuotaShareSchedulingPolicyBase(Resource):
-    @property
-    @abstractmethod
-    def _arn(self) -> str: ...
-
-    @property
-    @abstractmethod
-    def _name(self) -> str: ...
+    _identity: Identity
 
     @property
     def scheduling_policy_arn(self) -> str:
         """The ARN of the policy."""
-        return self._arn
+        return self._identity.arn
 
     @property
     def scheduling_policy_name(self) -> str:
         """The name of the policy."""
-        return self._name
+        return self._identity.name
 
     @property
     def scheduling_policy_ref(self) -> refs.SchedulingPolicyReference:
@@ -66,17 +58,8 @@ class _QuotaShareSchedulingPolicyBase(Resource):
 
 class _ImportedPolicy(_QuotaShareSchedulingPolicyBase):
     def __init__(self, scope: Construct, id: str, arn: str) -> None:
-        (self._given_name,) = names_in_arn(arn, "batch", "scheduling-policy")
-        self._given_arn = arn
+        self._identity = ImportedIdentity.of(arn, "batch", "scheduling-policy")
         super().__init__(scope, id, environment_from_arn=arn)
-
-    @property
-    def _arn(self) -> str:
-        return self._given_arn
-
-    @property
-    def _name(self) -> str:
-        return self._given_name
 
 
 class QuotaShareSchedulingPolicy(_QuotaShareSchedulingPolicyBase):
@@ -135,26 +118,13 @@ class QuotaShareSchedulingPolicy(_QuotaShareSchedulingPolicyBase):
             quota_share_policy={"idleResourceAssignmentStrategy": "FIFO"},
             tags=tags,
         )
+        self._identity = DefinedIdentity(self, lambda: self._resource.attr_arn, "scheduling-policy")
         add_warnings(self, warnings)
 
     @property
     def design(self) -> model.SchedulingPolicy:
         """The policy as the rule catalogue sees it."""
         return self._design
-
-    @cached_property
-    def _arn(self) -> str:
-        return self._get_resource_arn_attribute(
-            self._resource.attr_arn,
-            service="batch",
-            resource="scheduling-policy",
-            resource_name=self._physical_name,
-        )
-
-    @cached_property
-    def _name(self) -> str:
-        (name,) = names_in_arn(self._resource.attr_arn, "batch", "scheduling-policy")
-        return self._get_resource_name_attribute(name)
 
 
 def policy_design(policy: refs.ISchedulingPolicyRef) -> model.SchedulingPolicy:

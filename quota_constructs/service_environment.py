@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
 from typing import ClassVar, Protocol
@@ -13,8 +12,8 @@ from aws_cdk import aws_batch as batch
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
-from quota_constructs._arns import names_in_arn
 from quota_constructs._findings import add_warnings, refuse_errors
+from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdentity
 from quota_constructs._injection import property_injectable
 from quota_constructs._limits import known_limits, limits_of_resource, rendered_limits
 from quota_constructs._tokens import is_token, known_choice, known_name
@@ -47,23 +46,17 @@ class IServiceEnvironment(refs.IServiceEnvironmentRef, Protocol):
 
 @jsii.implements(refs.IServiceEnvironmentRef)
 class _ServiceEnvironmentBase(Resource):
-    @property
-    @abstractmethod
-    def _arn(self) -> str: ...
-
-    @property
-    @abstractmethod
-    def _name(self) -> str: ...
+    _identity: Identity
 
     @property
     def service_environment_arn(self) -> str:
         """The ARN of the environment."""
-        return self._arn
+        return self._identity.arn
 
     @property
     def service_environment_name(self) -> str:
         """The name of the environment."""
-        return self._name
+        return self._identity.name
 
     @cached_property
     def grants(self) -> ServiceEnvironmentGrants:
@@ -78,17 +71,8 @@ class _ServiceEnvironmentBase(Resource):
 
 class _ImportedEnvironment(_ServiceEnvironmentBase):
     def __init__(self, scope: Construct, id: str, arn: str) -> None:
-        (self._given_name,) = names_in_arn(arn, "batch", "service-environment")
-        self._given_arn = arn
+        self._identity = ImportedIdentity.of(arn, "batch", "service-environment")
         super().__init__(scope, id, environment_from_arn=arn)
-
-    @property
-    def _arn(self) -> str:
-        return self._given_arn
-
-    @property
-    def _name(self) -> str:
-        return self._given_name
 
 
 class ServiceEnvironment(_ServiceEnvironmentBase):
@@ -159,26 +143,15 @@ class ServiceEnvironment(_ServiceEnvironmentBase):
             state=state,
             tags=tags,
         )
+        self._identity = DefinedIdentity(
+            self, lambda: self._resource.attr_service_environment_arn, "service-environment"
+        )
         add_warnings(self, warnings)
 
     @property
     def design(self) -> model.ServiceEnvironment:
         """The environment as the rule catalogue sees it; what is a token is unknown there."""
         return self._design
-
-    @cached_property
-    def _arn(self) -> str:
-        return self._get_resource_arn_attribute(
-            self._resource.attr_service_environment_arn,
-            service="batch",
-            resource="service-environment",
-            resource_name=self._physical_name,
-        )
-
-    @cached_property
-    def _name(self) -> str:
-        (name,) = names_in_arn(self._resource.attr_service_environment_arn, "batch", "service-environment")
-        return self._get_resource_name_attribute(name)
 
 
 def environment_design(environment: refs.IServiceEnvironmentRef) -> model.ServiceEnvironment:

@@ -9,7 +9,7 @@ from typing import Protocol
 from aws_cdk import Resource
 from constructs import Construct, IConstruct
 
-from quota_constructs._arns import names_in_arn
+from quota_constructs._identity import ImportedIdentity
 
 __all__ = ["ITrainingPlan", "TrainingPlan"]
 
@@ -59,20 +59,19 @@ class TrainingPlan(Resource):
         return cls(scope, id, training_plan_arn, instance_counts)
 
     def __init__(self, scope: Construct, id: str, training_plan_arn: str, instance_counts: Mapping[str, float]) -> None:
-        (self._name,) = names_in_arn(training_plan_arn, "sagemaker", "training-plan")
-        self._arn = training_plan_arn
+        self._identity = ImportedIdentity.of(training_plan_arn, "sagemaker", "training-plan")
         self._instance_counts = MappingProxyType(dict(instance_counts))
         super().__init__(scope, id, environment_from_arn=training_plan_arn)
 
     @property
     def training_plan_arn(self) -> str:
         """The ARN of the plan, which every job's payload must carry."""
-        return self._arn
+        return self._identity.arn
 
     @property
     def training_plan_name(self) -> str:
         """The name of the plan."""
-        return self._name
+        return self._identity.name
 
     @property
     def instance_counts(self) -> Mapping[str, float]:
