@@ -4,6 +4,7 @@ Start with :class:`QuotaManagedQueue`; the parts are there for those who need th
 """
 
 from quota_constructs.errors import MalformedArnError, QuotaConstructsError, RefusedDesignError
+from quota_constructs.execution_role import TrainingExecutionRole
 from quota_constructs.job_queue import ITrainingJobQueue, TrainingJobQueue
 from quota_constructs.job_queue_grants import JobQueueGrants
 from quota_constructs.quota_managed_queue import QuotaManagedQueue
@@ -36,6 +37,7 @@ __all__ = [
     "ServiceEnvironment",
     "ServiceEnvironmentGrants",
     "State",
+    "TrainingExecutionRole",
     "TrainingJobQueue",
     "TrainingPlan",
 ]
