@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from quotactl.local.commands import app as local
+
 __all__ = ["app"]
 
 app = typer.Typer(
@@ -35,6 +37,9 @@ def quotactl(
     ] = False,
 ) -> None:
     """GPU quotas for SageMaker Training jobs on AWS Batch."""
+
+
+app.add_typer(local)
 
 
 @app.command()

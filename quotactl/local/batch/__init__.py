@@ -1,0 +1,1 @@
+"""The local AWS Batch: quota-managed SageMaker Training queues and their service jobs."""

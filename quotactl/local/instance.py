@@ -1,0 +1,228 @@
+"""Starting, finding and stopping a local AWS on this machine.
+
+Each instance has a directory of its own in the user's temporary directory, named after its port. It holds what the
+server writes, its log and ``instance.json``, and is removed when the instance stops.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from quotactl.local.front import CONTROL
+from quotactl.local.server import Settings
+
+__all__ = ["DEFAULT_PORT", "Instance", "InstanceError"]
+
+DEFAULT_PORT: Final = 4566
+_START_SECONDS: Final = 60
+_STOP_SECONDS: Final = 10
+_POLL_SECONDS: Final = 0.05
+
+
+class InstanceError(Exception):
+    """A local AWS that cannot be started, found or stopped; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A local AWS that runs."""
+
+    port: int
+    pid: int
+    state: Path
+    account: str
+    region: str
+    speed: float
+
+    @property
+    def endpoint(self) -> str:
+        """The URL of every service."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def log(self) -> Path:
+        """The server's log."""
+        return self.state / "log"
+
+    @classmethod
+    def start(
+        cls,
+        port: int = DEFAULT_PORT,
+        *,
+        speed: float = 1.0,
+        account: str = "123456789012",
+        region: str = "us-east-1",
+        behaviour: dict[str, Any] | None = None,
+    ) -> Self:
+        """Start a local AWS in the background and return it when it answers.
+
+        :param port: on 127.0.0.1; 0 takes a free one.
+        :raises InstanceError: if the port is taken, ministack is not installed, or the server does not start.
+        """
+        _require_ministack()
+        port = port or _free_port()
+        if _is_taken(port):
+            raise InstanceError(
+                f"port {port} of 127.0.0.1 is in use; stop what uses it (quotactl local down --port {port} if it is a "
+                "local AWS), or give another --port"
+            )
+        state = _directory(port)
+        shutil.rmtree(state, ignore_errors=True)
+        state.mkdir(parents=True, mode=0o700)
+        settings = Settings(port, str(state), speed, account, region, behaviour)
+        with (state / "log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "quotactl.local.server", json.dumps(asdict(settings))],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                cwd=state,
+                env=_server_environment(),
+            )
+        instance = cls(port, process.pid, state, account, region, speed)
+        (state / "instance.json").write_text(json.dumps({**instance._to_json(), "pid": process.pid}))
+        try:
+            instance._wait_until_it_answers(process)
+        except BaseException:
+            log_text = instance.log.read_text(errors="replace")[-2000:]
+            instance.stop()
+            sys.stderr.write(log_text)
+            raise
+        return instance
+
+    @classmethod
+    def find(cls, port: int = DEFAULT_PORT) -> Self:
+        """Return the local AWS on this port.
+
+        :raises InstanceError: if there is none, or it has died; what a dead one left is removed.
+        """
+        state = _directory(port)
+        try:
+            known = json.loads((state / "instance.json").read_text())
+            instance = cls(**{**known, "state": state})
+        except (OSError, ValueError, TypeError):
+            raise InstanceError(
+                f"no local AWS runs on port {port}; start one with: quotactl local up --detach"
+                + (f" --port {port}" if port != DEFAULT_PORT else "")
+            ) from None
+        if not instance.answers():
+            instance.stop()
+            raise InstanceError(
+                f"the local AWS on port {port} had died; start it again with: quotactl local up --detach"
+            )
+        return instance
+
+    def answers(self) -> bool:
+        """Return whether this very instance answers."""
+        try:
+            return bool(self.control("GET", "instance").get("pid") == self.pid)
+        except (OSError, ValueError):
+            return False
+
+    def control(self, method: str, name: str, value: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Ask the instance something of its own, such as to advance its clock.
+
+        :raises InstanceError: if it refuses.
+        """
+        body = None if value is None else json.dumps(value).encode()
+        request = urllib.request.Request(f"{self.endpoint}{CONTROL}{name}", body, method=method)  # noqa: S310
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=30) as response:
+                return dict(json.load(response))
+        except urllib.error.HTTPError as error:
+            raise InstanceError(str(json.load(error).get("message", error))) from error
+
+    def wait(self) -> None:
+        """Wait until the instance has ended."""
+        while self._is_alive():
+            time.sleep(_POLL_SECONDS)
+
+    def stop(self) -> None:
+        """End the instance with all its processes, and remove its directory."""
+        if self._is_ours():
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(self.pid, number)
+                deadline = time.monotonic() + _STOP_SECONDS
+                while self._is_alive() and time.monotonic() < deadline:
+                    time.sleep(_POLL_SECONDS)
+                if not self._is_alive():
+                    break
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)  # what the server started and left, such as a Lambda function
+        shutil.rmtree(self.state, ignore_errors=True)
+
+    def _to_json(self) -> dict[str, Any]:
+        values = {"port": self.port, "pid": self.pid, "account": self.account}
+        return {**values, "region": self.region, "speed": self.speed}
+
+    def _wait_until_it_answers(self, process: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        while not self.answers():
+            if process.poll() is not None:
+                raise InstanceError("the local AWS ended while it was starting; its last words are above")
+            if time.monotonic() > deadline:
+                raise InstanceError(f"the local AWS did not answer within {_START_SECONDS} s; its last words are above")
+            time.sleep(_POLL_SECONDS)
+
+    def _is_alive(self) -> bool:
+        with contextlib.suppress(ChildProcessError):
+            if os.waitpid(self.pid, os.WNOHANG)[0] == self.pid:
+                return False
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:  # another user's process has the number now
+            return False
+        return True
+
+    def _is_ours(self) -> bool:
+        """Return whether the process with our number leads a process group of its own, as the server does."""
+        try:
+            return self._is_alive() and os.getpgid(self.pid) == self.pid
+        except ProcessLookupError:
+            return False
+
+
+def _directory(port: int) -> Path:
+    return Path(tempfile.gettempdir()) / f"quotactl-local-{os.getuid()}" / str(port)
+
+
+def _require_ministack() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("ministack") is None:
+        raise InstanceError("the local AWS needs ministack; run: pip install 'quota-constructs[local]'")
+
+
+def _server_environment() -> dict[str, str]:
+    """Return the environment of the server: nothing in it may point at a real AWS account."""
+    return {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "MINISTACK_", "LAMBDA_"))}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0

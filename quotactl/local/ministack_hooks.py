@@ -1,0 +1,241 @@
+"""Where the local AWS is put into ministack: the one module that knows ministack's insides.
+
+ministack has no plug-in API. What is used of it are these module dictionaries and functions, each pinned by a test
+that fails when a version moves it:
+
+- ``ministack.app.SERVICE_HANDLERS``: the handler of each service;
+- ``provisioners._RESOURCE_HANDLERS`` and ``._REPLACING_PROPERTIES``: CloudFormation's types;
+- ``drift._DRIFT_READERS``: drift detection;
+- ``eventbridge._put_events``: an event with a source that only AWS may use;
+- ``responses.get_account_id``, ``.get_region`` and ``.request_scope``: whose request it is.
+"""
+
+# ministack's calls decide the parameters of what it calls.
+# ruff: noqa: ARG001
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from quotactl.local.batch import api as batch_api
+from quotactl.local.cloudformation import TYPES, ResourceType
+from quotactl.local.errors import AwsError, ClientException, ServerException, ValidationException, not_supported
+from quotactl.local.requests import read_json
+from quotactl.local.training import api as training_api
+
+if TYPE_CHECKING:
+    from quotactl.local.aws import LocalAws
+    from quotactl.local.batch.batch import Batch
+
+__all__ = ["Events", "configure", "install"]
+
+Response = tuple[int, dict[str, str], bytes]
+Handler = Callable[[str, str, dict[str, str], bytes, dict[str, list[str]]], Awaitable[Response]]
+
+_SERVICES: Final = (
+    "batch,cloudformation,cloudtrail,dynamodb,ecr,events,iam,kms,lambda,logs,monitoring,s3,scheduler,secretsmanager,"
+    "sns,sqs,ssm,states,sts"
+)
+"""What of ministack is offered: what a stack around a queue is made of. The rest starts servers of its own."""
+_LARGEST_BODY: Final = 1024 * 1024
+_WAITED_FOR: Final = ("ExecuteChangeSet", "DeleteStack", "CreateStack", "UpdateStack")
+_LONGEST_WAIT_SECONDS: Final = 60
+
+
+def configure(port: int, account: str, region: str, state: Path) -> None:
+    """Set what ministack reads from the environment when it is imported: loopback alone, and no file outside
+    ``state``.
+    """
+    temporary = state / "tmp"
+    temporary.mkdir(parents=True, exist_ok=True)
+    os.environ.update(
+        {
+            "GATEWAY_PORT": str(port),
+            "BIND_HOST": "127.0.0.1",
+            "MINISTACK_ACCOUNT_ID": account,
+            "MINISTACK_REGION": region,
+            "SERVICES": _SERVICES,
+            "SFTP_ENABLED": "0",
+            "IOT_MTLS_ENABLED": "0",
+            "PERSIST_STATE": "0",
+            "DOCKER_HOST": f"unix://{state}/no-docker.sock",
+            "TMPDIR": str(temporary),
+            "S3_DATA_DIR": str(state / "s3"),
+            "STATE_DIR": str(state / "ministack"),
+            "LOG_LEVEL": os.environ.get("QUOTACTL_LOCAL_LOG_LEVEL", "WARNING"),
+        }
+    )
+
+
+class Events:
+    """Puts events on the default bus of their account and Region, after the turn in which they happen."""
+
+    def __init__(self) -> None:
+        self.loop: asyncio.AbstractEventLoop | None = None
+
+    def send(self, account: str, region: str, detail_type: str, resource: str, detail: dict[str, Any]) -> None:
+        """Have an event delivered as soon as the server's loop comes to it."""
+        if self.loop is not None and not self.loop.is_closed():
+            entry = {"Source": "aws.batch", "DetailType": detail_type, "Resources": [resource]}
+            self.loop.call_soon_threadsafe(_put_event, account, region, {**entry, "Detail": json.dumps(detail)})
+
+
+def _put_event(account: str, region: str, entry: dict[str, Any]) -> None:
+    from ministack.core.responses import request_scope
+    from ministack.services import eventbridge
+
+    with request_scope(account, region):
+        eventbridge._put_events({"Entries": [entry]}, allow_aws_source=True)
+
+
+def install(aws: LocalAws) -> None:
+    """Put the local Batch, SageMaker and the CloudFormation types into ministack; call :func:`configure` first."""
+    import ministack.app
+    from ministack.services.cloudformation import drift, provisioners
+
+    handlers = _Offered(ministack.app.SERVICE_HANDLERS)
+    ministack.app.SERVICE_HANDLERS = handlers
+    handlers["batch"] = _batch_handler(aws)
+    handlers["sagemaker"] = _sagemaker_handler(aws)
+    handlers["cloudformation"] = _answering_when_done(handlers["cloudformation"])
+    for name, resource_type in TYPES.items():
+        provisioners._RESOURCE_HANDLERS[name] = _provisioner(aws, resource_type)
+        provisioners._REPLACING_PROPERTIES[name] = resource_type.replacing
+        drift._DRIFT_READERS[name] = (_drift_reader(aws, resource_type), resource_type.readable())
+
+
+class _Offered(dict[str, Handler]):
+    """The handlers of the services that are offered; every other service is refused in its own protocol."""
+
+    def get(self, service: str, _default: Any = None) -> Handler:
+        return super().get(service) or _refusing(service)
+
+
+def _refusing(service: str) -> Handler:
+    async def handle(
+        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
+    ) -> Response:
+        error = not_supported(f"The service {service}")
+        if "x-amz-target" in headers or "json" in headers.get("content-type", ""):
+            return _error_response(error, headers.get("content-type", "application/json"))
+        xml = (
+            f"<ErrorResponse><Error><Code>{error.code}</Code><Message>{error.message}</Message></Error></ErrorResponse>"
+        )
+        return error.status, {"Content-Type": "text/xml"}, xml.encode()
+
+    return handle
+
+
+def _batch_of_request(aws: LocalAws) -> Batch:
+    from ministack.core.responses import get_account_id, get_region
+
+    return aws.batch(get_account_id(), get_region())
+
+
+def _batch_handler(aws: LocalAws) -> Handler:
+    async def handle(
+        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
+    ) -> Response:
+        batch = _batch_of_request(aws)
+
+        def answer() -> dict[str, Any]:
+            _refuse_large(body, ClientException)
+            operation, parameters = batch_api.read_request(method, path, body, query)
+            return batch_api.call(batch, operation, parameters)
+
+        return await _answered(answer, "application/json")
+
+    return handle
+
+
+def _sagemaker_handler(aws: LocalAws) -> Handler:
+    async def handle(
+        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
+    ) -> Response:
+        training = _batch_of_request(aws).training_jobs
+
+        def answer() -> dict[str, Any]:
+            _refuse_large(body, ValidationException)
+            operation = headers.get("x-amz-target", "").removeprefix("SageMaker.")
+            return training_api.call(training, operation, read_json(body, ValidationException))
+
+        return await _answered(answer, "application/x-amz-json-1.1")
+
+    return handle
+
+
+async def _answered(answer: Callable[[], dict[str, Any]], content_type: str) -> Response:
+    """Answer on a thread, so that waiting for the clock's turn never holds the server up."""
+    try:
+        response = await asyncio.to_thread(answer)
+    except AwsError as error:
+        return _error_response(error, content_type)
+    except Exception:
+        import logging
+
+        logging.getLogger("quotactl").exception("the local AWS failed at a request")
+        return _error_response(
+            ServerException("The local AWS failed at this request; its log says where."), content_type
+        )
+    return 200, {"Content-Type": content_type}, json.dumps(response).encode()
+
+
+def _error_response(error: AwsError, content_type: str) -> Response:
+    headers = {"Content-Type": content_type, "x-amzn-ErrorType": error.code}
+    return error.status, headers, json.dumps({"__type": error.code, "message": error.message}).encode()
+
+
+def _refuse_large(body: bytes, error: type[AwsError]) -> None:
+    if len(body) > _LARGEST_BODY:
+        raise error(f"The request has {len(body)} bytes; it can have at most {_LARGEST_BODY}.")
+
+
+def _answering_when_done(handler: Handler) -> Handler:
+    """Return CloudFormation's handler so that it answers an execution or deletion when its work is done: clients then
+    find the stack finished at their first look.
+    """
+
+    async def handle(
+        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
+    ) -> Response:
+        before = asyncio.all_tasks()
+        response = await handler(method, path, headers, body, query)
+        if any(f"Action={action}".encode() in body for action in _WAITED_FOR):
+            work = [task for task in asyncio.all_tasks() - before if _is_stack_work(task)]
+            if work:
+                await asyncio.wait(work, timeout=_LONGEST_WAIT_SECONDS)
+        return response
+
+    return handle
+
+
+def _is_stack_work(task: asyncio.Task[Any]) -> bool:
+    code = getattr(task.get_coro(), "cr_code", None)
+    return code is not None and f"{os.sep}cloudformation{os.sep}" in code.co_filename
+
+
+def _provisioner(aws: LocalAws, resource_type: ResourceType) -> dict[str, Callable[..., Any]]:
+    def create(logical_id: str, properties: dict[str, Any], stack: str) -> tuple[str, dict[str, str]]:
+        return resource_type.created(_batch_of_request(aws), logical_id, properties, stack)
+
+    def update(
+        physical_id: str, before: dict[str, Any], after: dict[str, Any], stack: str
+    ) -> tuple[str, dict[str, str]]:
+        return resource_type.updated(_batch_of_request(aws), physical_id, before, after)
+
+    def delete(physical_id: str, properties: dict[str, Any]) -> None:
+        resource_type.deleted(_batch_of_request(aws), physical_id)
+
+    return {"create": create, "update": update, "delete": delete}
+
+
+def _drift_reader(aws: LocalAws, resource_type: ResourceType) -> Callable[[str, dict[str, Any]], dict[str, Any] | None]:
+    def read(physical_id: str, properties: dict[str, Any]) -> dict[str, Any] | None:
+        return resource_type.read(_batch_of_request(aws), physical_id, properties)
+
+    return read

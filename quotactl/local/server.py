@@ -1,0 +1,80 @@
+"""The server process of the local AWS: ``python -m quotactl.local.server`` with its settings as JSON.
+
+Started by :mod:`quotactl.local.instance`; users start it with ``quotactl local up``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from quotactl.local.aws import LocalAws
+from quotactl.local.clock import Clock
+from quotactl.local.training.behaviour import Behaviours, JobBehaviour
+
+__all__ = ["Settings", "serve"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How one local AWS is served.
+
+    :param port: on 127.0.0.1; never another address.
+    :param speed: seconds of the local clock in one real second; at 0 it stands still until it is advanced.
+    :param state: a directory for everything that it writes.
+    :param behaviour: what jobs do unless told otherwise, as :class:`JobBehaviour` reads it.
+    """
+
+    port: int
+    state: str
+    speed: float = 1.0
+    account: str = "123456789012"
+    region: str = "us-east-1"
+    behaviour: dict[str, Any] | None = None
+
+
+def serve(settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT."""
+    from quotactl.local import ministack_hooks
+
+    ministack_hooks.configure(settings.port, settings.account, settings.region, Path(settings.state))
+    default = JobBehaviour.from_json(settings.behaviour or {})
+    events = ministack_hooks.Events()
+    aws = LocalAws(Clock(settings.speed), events.send, behaviours=Behaviours(default))
+    ministack_hooks.install(aws)
+    aws.clock.start()
+    try:
+        asyncio.run(_serve(aws, events, settings))
+    finally:
+        aws.clock.stop()
+
+
+async def _serve(aws: LocalAws, events: Any, settings: Settings) -> None:
+    from hypercorn.asyncio import serve as serve_asgi
+    from hypercorn.config import Config
+    from ministack.app import app
+
+    from quotactl.local.front import in_front_of
+
+    loop = asyncio.get_running_loop()
+    events.loop = loop
+    stopped = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    config = Config()
+    config.bind = [f"127.0.0.1:{settings.port}"]
+    config.graceful_timeout = 0.2
+    config.shutdown_timeout = 0.5
+    config.loglevel = "WARNING"
+    instance = {key: value for key, value in asdict(settings).items() if key != "behaviour"}
+    application: Any = in_front_of(app, aws, instance)
+    await serve_asgi(application, config, shutdown_trigger=stopped.wait)
+
+
+if __name__ == "__main__":
+    serve(Settings(**json.loads(sys.argv[1])))

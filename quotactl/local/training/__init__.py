@@ -1,0 +1,1 @@
+"""The part of Amazon SageMaker that Batch touches: training jobs and training plans."""
