@@ -48,7 +48,8 @@ class JobSubmitted(NamedTuple):
 
 class JobStarted(NamedTuple):
     """A dispatched job is RUNNING. Telling it is optional: it only makes the job a less likely victim than one
-    that is still SCHEDULED or STARTING."""
+    that is still SCHEDULED or STARTING.
+    """
 
     time: int
     job_id: str
@@ -64,7 +65,8 @@ class JobEnded(NamedTuple):
 
 class JobRetried(NamedTuple):
     """An attempt of a dispatched job ended (it failed, or SageMaker had no capacity) and the job goes back to
-    RUNNABLE at its old place. Whether ``retryStrategy`` allows that is the caller's to judge."""
+    RUNNABLE at its old place. Whether ``retryStrategy`` allows that is the caller's to judge.
+    """
 
     time: int
     job_id: str
@@ -79,7 +81,8 @@ class StopCompleted(NamedTuple):
 
 class JobTerminated(NamedTuple):
     """A user ends a job (TerminateServiceJob). A waiting job is FAILED at once; a dispatched one keeps quota and
-    machines until its :class:`StopCompleted`."""
+    machines until its :class:`StopCompleted`.
+    """
 
     time: int
     job_id: str

@@ -5,7 +5,10 @@ Sources: AWS Batch User Guide, "Service job stuck in RUNNABLE: misconfiguration"
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from quota_model.scheduler.job import Job
 
 ENVIRONMENT_MAX: Final = (
     "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE - Service environment(s) associated with the job queue "
@@ -41,6 +44,22 @@ SHARE_REMOVED: Final = "Quota share was deleted"
 """Not AWS's words: AWS documents that the jobs of a deleted share are terminated, and no text."""
 TERMINATED: Final = "Terminated by user"
 """Stands where the user's own reason belongs, which the scheduler does not know."""
+
+
+def never_fits(job: Job) -> str | None:
+    """Return AWS's reason why a job can never run as the queue is configured, or ``None`` if it can.
+
+    The checks compare with configured limits, whatever is running, in the order of AWS's table; the first that
+    fails in any instance type names the reason.
+    """
+    parts = job.parts
+    if any(instances > account.pool.capacity for account, instances in parts):
+        return ENVIRONMENT_MAX
+    if any(instances > account.ceiling for account, instances in parts):
+        return BORROW_LIMIT if job.share.borrows else SHARE_LIMIT
+    if any(instances > account.largest for account, instances in parts):
+        return BORROWABLE
+    return None
 
 
 def time_limit(reason: str) -> str:

@@ -33,8 +33,10 @@ class JobView:
     status: JobStatus
     nominated: bool
     """Decided and still RUNNABLE: it holds quota and waits for machines."""
-    preempted_by: str | None
-    """The job for which this one is stopping: it holds machines and no quota."""
+    stopping: bool
+    """Preempted and not stopped yet: it holds machines and no quota, and keeps its status meanwhile."""
+    stopping_for: str | None
+    """The job that waits for this one's machines, if that still waits."""
     terminating: bool
     """Its user, or the deletion of its share, ends it; it will be FAILED."""
     decided_at: int | None
@@ -92,7 +94,7 @@ class Wait(StrEnum):
     """Other shares have nothing left to lend."""
     ENVIRONMENT_FULL = "environment_full"
     """The environment is full, and too little of it is borrowed to be reclaimed."""
-    NEXT_PASS = "next_pass"
+    FITS = "fits"
     """Nothing holds it back: the next pass places it."""
 
 

@@ -1,0 +1,127 @@
+"""The books of capacity: per instance type over all shares (:class:`Pool`), and per share (:class:`Account`).
+
+Quantities are whole instances. *Quota* is what placed jobs hold of their share's account; *machines* are what
+dispatched and stopping jobs occupy. A nominated job holds quota and no machines, a stopping victim the reverse.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from quota_model.scheduler.job import Job
+    from quota_model.scheduler.share import Share
+
+__all__ = ["UNBOUNDED", "Account", "PlacedEntry", "Pool"]
+
+UNBOUNDED: Final = 1 << 62
+"""The ceiling of a share whose borrowing is not limited."""
+
+PlacedEntry = tuple[int, int, int, int, "Job"]
+"""A placed job in the order in which jobs are given their share's own capacity: higher priority (negated), earlier
+decision, sequence number; then the instances it holds, and the job."""
+
+
+class Pool:
+    """One instance type over all shares."""
+
+    __slots__ = ("accounts", "borrowed", "capacity", "claimed", "debt", "lendable", "machines", "unit", "used")
+
+    def __init__(self, unit: str) -> None:
+        self.unit = unit
+        self.capacity = 0
+        """The environment's limit, ``E``."""
+        self.used = 0
+        """The sum of all accounts' ``used``."""
+        self.borrowed = 0
+        """The sum of what accounts hold above their limits."""
+        self.lendable = 0
+        """The sum of what lending accounts leave idle."""
+        self.debt = 0
+        """What is borrowed above the lendable since a limit was lowered; no decision may increase it."""
+        self.machines = 0
+        """What dispatched and stopping jobs occupy."""
+        self.claimed = 0
+        """What nominated jobs need beyond the machines of their own victims."""
+        self.accounts: list[Account] = []
+
+    def settle(self) -> None:
+        """Lower the debt to what is left of it."""
+        left = self.borrowed - self.lendable
+        if left < self.debt:
+            self.debt = left if left > 0 else 0
+
+
+class Account:
+    """One share's part of one instance type."""
+
+    __slots__ = ("ceiling", "largest", "lends", "limit", "placed", "pool", "share", "used")
+
+    def __init__(self, share: Share, pool: Pool) -> None:
+        self.share = share
+        self.pool = pool
+        self.limit = 0
+        """The share's capacity limit, ``C``: what it may use without borrowing."""
+        self.ceiling = 0
+        """What it may use with borrowing: the limit itself for a share that does not borrow."""
+        self.largest = 0
+        """The largest request that can ever be met as the queue is configured."""
+        self.lends = False
+        self.used = 0
+        """What the share's placed jobs hold, ``U``."""
+        self.placed: list[PlacedEntry] = []
+        pool.accounts.append(self)
+
+    def hold(self, instances: int) -> None:
+        """Let the share hold more instances, or fewer if negative."""
+        pool = self.pool
+        before = self.used - self.limit
+        after = before + instances
+        self.used += instances
+        pool.used += instances
+        if after > 0 or before > 0:
+            pool.borrowed += (after if after > 0 else 0) - (before if before > 0 else 0)
+        if self.lends and (after < 0 or before < 0):
+            pool.lendable += (before if before < 0 else 0) - (after if after < 0 else 0)
+
+    def short_with(self, instances: int) -> int:
+        """Return how many instances are short if the share held that many more: 0 if the ledger rule still holds.
+
+        Both sides of the ledger are taken with the instances held, since a borrower first uses up its own limit,
+        which lowers what it lends.
+        """
+        pool = self.pool
+        before = self.used - self.limit
+        after = before + instances
+        # borrowed - lendable, both with the instances held
+        balance = pool.borrowed - pool.lendable
+        if after > 0:
+            balance += after - (before if before > 0 else 0)
+        if before < 0 and self.lends:
+            balance += (after if after < 0 else 0) - before
+        short = balance - pool.debt
+        over = pool.used + instances - pool.capacity
+        if over > short:
+            short = over
+        return short if short > 0 else 0
+
+    def enter(self, job: Job, instances: int) -> None:
+        """Enter a placed job into the order of attribution."""
+        insort(self.placed, (-job.priority, job.decided_at, job.sequence, instances, job))
+
+    def strike(self, job: Job) -> None:
+        """Take a job out of the order of attribution."""
+        placed = self.placed
+        del placed[bisect_left(placed, (-job.priority, job.decided_at, job.sequence))]
+
+    def borrowers(self) -> Iterator[tuple[Job, int]]:
+        """Yield the jobs with a borrowed part, and that part: the last ones, once the limit is handed out in order."""
+        beyond = self.used - self.limit
+        for entry in reversed(self.placed):
+            if beyond <= 0:
+                return
+            held, job = entry[3], entry[4]
+            yield job, min(held, beyond)
+            beyond -= held

@@ -1,0 +1,141 @@
+"""The heads of all shares, kept in the lists that the rules of a pass visit.
+
+Whether a head is entitled, may borrow, or has to wait is judged by its own share's accounts alone, so it is judged
+again only when its share was touched. What depends on other shares is left to the pass.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from typing import TYPE_CHECKING
+
+from quota_model.scheduler.decisions import Block, Unblock
+from quota_model.scheduler.job import WAITING, HeadEntry, Job
+from quota_model.scheduler.options import HeadOfLine
+from quota_model.scheduler.reasons import never_fits
+
+if TYPE_CHECKING:
+    from quota_model.scheduler.share import Share
+    from quota_model.scheduler.state import State
+
+__all__ = ["Heads"]
+
+
+class Heads:
+    """The heads that a pass may place, in the order in which each rule visits them."""
+
+    __slots__ = ("_to_block", "_touched", "borrowing", "entitled", "in_share")
+
+    def __init__(self) -> None:
+        self.entitled: list[HeadEntry] = []
+        """Heads that stay within their share's own limits (rule 1)."""
+        self.borrowing: list[HeadEntry] = []
+        """Heads that go above them, within their share's borrow limit (rule 2)."""
+        self.in_share: list[HeadEntry] = []
+        """Heads for which enough jobs of lower priority could make room within their share's limit (rule 3)."""
+        self._touched: dict[Share, None] = {}
+        self._to_block: dict[Job, None] = {}
+
+    def touch(self, share: Share) -> None:
+        """Have the share's heads judged again before the next rule is applied."""
+        self._touched[share] = None
+
+    def refresh(self, state: State) -> None:
+        """Judge the heads of all touched shares again."""
+        if not self._touched:
+            return
+        for share in self._touched:
+            heads = share.first_jobs()
+            if heads != share.heads:
+                for job in share.heads:
+                    if job not in heads:
+                        self._leave(state, job)
+                for job in heads:
+                    if job.since is None:
+                        job.since = state.now
+                share.heads = heads
+            if share.head_of_line is HeadOfLine.BEST_EFFORT:
+                latest = 0
+                for rank, job in enumerate(heads):
+                    # No job is visited before one that its share ranks higher.
+                    latest = max(latest, job.sequence)
+                    self._judge(state, job, (latest, rank, job))
+            else:
+                for job in heads:
+                    self._judge(state, job, (job.sequence, 0, job))
+        self._touched.clear()
+
+    def report_blocked(self, state: State) -> None:
+        """Decide :class:`Block` for the heads found to be blocked since the last time, if they still are."""
+        for job in self._to_block:
+            if job.since is not None and (reason := never_fits(job)) is not None and reason != job.blocked:
+                job.blocked = reason
+                state.decisions.append(Block(state.now, job.id, job.share.name, reason))
+        self._to_block.clear()
+
+    def _judge(self, state: State, job: Job, entry: HeadEntry) -> None:
+        target: list[HeadEntry] | None = self.entitled
+        in_share = None
+        for account, instances in job.parts:
+            after = account.used + instances
+            if instances > account.largest:
+                target = None
+                self._to_block[job] = None
+                break
+            if after > account.limit:
+                if after > account.ceiling:
+                    target = None
+                elif target is not None:
+                    target = self.borrowing
+        else:
+            if job.blocked is not None:
+                job.blocked = None
+                state.decisions.append(Unblock(state.now, job.id, job.share.name))
+            if job.share.in_share_preemption and _could_make_room(job):
+                in_share = entry
+        if target is not job.head_list or entry != job.head_entry:
+            self._unlist(job)
+            job.head_list, job.head_entry = target, entry
+            if target is not None:
+                insort(target, entry)
+        if in_share != job.in_share_entry:
+            self._unlist_in_share(job)
+            job.in_share_entry = in_share
+            if in_share is not None:
+                insort(self.in_share, in_share)
+
+    def _leave(self, state: State, job: Job) -> None:
+        """Note that a job is no head any more."""
+        self._unlist(job)
+        self._unlist_in_share(job)
+        job.since = None
+        if job.blocked is not None and job.phase is WAITING:
+            state.decisions.append(Unblock(state.now, job.id, job.share.name))
+        job.blocked = None
+
+    def _unlist(self, job: Job) -> None:
+        if job.head_list is not None:
+            del job.head_list[bisect_left(job.head_list, job.head_entry)]  # type: ignore[type-var]
+        job.head_list = job.head_entry = None
+
+    def _unlist_in_share(self, job: Job) -> None:
+        if job.in_share_entry is not None:
+            del self.in_share[bisect_left(self.in_share, job.in_share_entry)]
+        job.in_share_entry = None
+
+
+def _could_make_room(job: Job) -> bool:
+    """Return whether the share would be within its limit without its jobs of lower priority, which there are."""
+    found = False
+    for account, instances in job.parts:
+        excess = account.used + instances - account.ceiling
+        for entry in reversed(account.placed):
+            if -entry[0] >= job.priority:
+                break
+            found = True
+            excess -= entry[3]
+            if excess <= 0:
+                break
+        if excess > 0:
+            return False
+    return found

@@ -1,0 +1,178 @@
+"""One pass: the three rules, repeated until nothing changes.
+
+Heads are visited by sequence in each rule, and after every placement the pass starts again at rule 1.
+"""
+
+from __future__ import annotations
+
+from quota_model.scheduler import reasons
+from quota_model.scheduler.books import Pool
+from quota_model.scheduler.decisions import LedgerLine, Nominate, Placement, Preempt, PreemptionKind, RequeueCause
+from quota_model.scheduler.job import STOPPING, Job
+from quota_model.scheduler.machines import Nomination, dispatch, end_nomination, nominate, start_nominated
+from quota_model.scheduler.state import State, wait_again
+from quota_model.scheduler.victims import (
+    Needs,
+    Ranking,
+    Victim,
+    cross_share_victims,
+    in_share_needs,
+    in_share_victims,
+    shortage,
+)
+
+__all__ = ["run"]
+
+_STATUS_REASONS = {
+    PreemptionKind.CROSS_SHARE: reasons.CROSS_SHARE_PREEMPTED,
+    PreemptionKind.IN_SHARE: reasons.IN_SHARE_PREEMPTED,
+    PreemptionKind.LOWERED_LIMIT: reasons.LOWERED_LIMIT_PREEMPTED,
+}
+
+
+def run(state: State) -> None:
+    """Place all heads that can be placed now."""
+    heads = state.heads
+    if state.nominations:
+        start_nominated(state)
+    heads.refresh(state)
+    if state.environment_enabled:
+        while (
+            (heads.entitled and _place_entitled(state))
+            or (heads.borrowing and _place_borrower(state))
+            or (heads.in_share and _preempt_in_share(state))
+        ):
+            heads.refresh(state)
+        if state.nominations:
+            start_nominated(state)
+    heads.report_blocked(state)
+
+
+def _place_entitled(state: State) -> bool:
+    """Rule 1: place the first head that stays within its share's own limits, reclaiming what is short from
+    borrowers; it needs no higher priority for that.
+    """
+    for _, _, head in state.heads.entitled:
+        short = shortage(head)
+        if not short:
+            _place(state, head, Placement.ENTITLED)
+            return True
+        victims = cross_share_victims(head, short, Ranking(state.options.victim_order, state.now))
+        if victims is not None:
+            _place(state, head, Placement.ENTITLED, _stop_all(state, head, victims, short))
+            return True
+    return False
+
+
+def _place_borrower(state: State) -> bool:
+    """Rule 2: place the first head that goes above its share's limits, within its borrow limit, if nothing is
+    short; one that does not fit does not stop the next share's head.
+    """
+    for _, _, head in state.heads.borrowing:
+        for account, instances in head.parts:
+            if account.short_with(instances):
+                break
+        else:
+            _place(state, head, Placement.BORROWING)
+            return True
+    return False
+
+
+def _preempt_in_share(state: State) -> bool:
+    """Rule 3: place the first head for which jobs of its share with lower priority can make room, reclaiming from
+    borrowers what is then still short of the share's own limits.
+    """
+    ranking = Ranking(state.options.victim_order, state.now)
+    for _, _, head in state.heads.in_share:
+        needs = in_share_needs(head)
+        victims = in_share_victims(head, needs, ranking)
+        if victims is None:
+            continue
+        short = shortage(head)
+        reclaimed = cross_share_victims(head, short, ranking) if short else []
+        if reclaimed is None:
+            raise AssertionError(f"{head.id}: what could be reclaimed a moment ago cannot be reclaimed now")
+        stops = _stop_all(state, head, victims, needs) | _stop_all(state, head, reclaimed, short)
+        _place(state, head, Placement.IN_SHARE, stops)
+        return True
+    return False
+
+
+def _place(state: State, head: Job, placement: Placement, victims: dict[Job, None] | None = None) -> None:
+    """Give a head its quota, and its machines if they are free; else it is nominated and waits for them."""
+    share = head.share
+    share.remove_waiting(head)
+    state.heads.touch(share)
+    head.decided_at = state.now
+    enough = not victims
+    lines = []
+    for account, instances in head.parts:
+        pool = account.pool
+        account.hold(instances)
+        account.enter(head, instances)
+        if pool.debt:
+            pool.settle()
+        if pool.capacity - pool.machines - pool.claimed < instances:
+            enough = False
+        lines.append(
+            LedgerLine(
+                pool.unit,
+                instances,
+                account.used,
+                account.limit,
+                pool.borrowed,
+                pool.lendable,
+                pool.used,
+                pool.capacity,
+            )
+        )
+    for pool in state.pools.values() if victims else ():
+        pool.settle()
+    if enough:
+        dispatch(state, head, placement, tuple(lines))
+        return
+    nomination = Nomination(head, placement, tuple(lines), victims or {})
+    nominate(state, nomination)
+    waits_for = tuple(victim.id for victim in nomination.stops)
+    state.decisions.append(Nominate(state.now, head.id, share.name, placement, nomination.lines, waits_for))
+
+
+def _stop_all(state: State, head: Job, victims: list[Victim], short: Needs) -> dict[Job, None]:
+    """Have the victims, whose quota is already out of the books, make room; return the jobs whose stop to wait for."""
+    stops: dict[Job, None] = {}
+    for victim in victims:
+        job = victim.job
+        for account, _ in job.parts:
+            account.strike(job)
+        state.heads.touch(job.share)
+        if job.nomination is not None:
+            stops |= end_nomination(state, job)
+            wait_again(state, job, RequeueCause.NOMINATION_TAKEN, head)
+            continue
+        job.phase = STOPPING
+        job.preemptions += not job.terminating
+        stops[job] = None
+        state.decisions.append(_preempt(state, head, victim, short))
+    return stops
+
+
+def _preempt(state: State, head: Job, victim: Victim, short: Needs) -> Preempt:
+    job = victim.job
+    return Preempt(
+        state.now,
+        job.id,
+        job.share.name,
+        victim.kind,
+        head.id,
+        head.share.name,
+        job.shape.request,
+        _by_unit(victim.borrowed),
+        _by_unit(short),
+        state.options.victim_order,
+        not job.terminating,
+        _STATUS_REASONS[victim.kind],
+    )
+
+
+def _by_unit(instances: dict[Pool, int]) -> tuple[tuple[str, int], ...]:
+    return tuple((pool.unit, count) for pool, count in instances.items())

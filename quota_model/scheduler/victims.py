@@ -1,0 +1,222 @@
+"""Who has to go: sufficient and minimal sets of victims, tried on the real books.
+
+A trial takes candidates out of the books one by one until what is short is no longer short. If that works, the
+victims stay out; if it does not, everybody is put back and nobody is stopped.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from quota_model.scheduler.decisions import PreemptionKind
+from quota_model.scheduler.job import Job
+from quota_model.scheduler.options import VictimOrder
+
+if TYPE_CHECKING:
+    from quota_model.scheduler.books import Pool
+
+__all__ = ["Needs", "Ranking", "Victim", "cross_share_victims", "in_share_needs", "in_share_victims", "shortage"]
+
+Needs = dict["Pool", int]
+"""How many instances are short, by pool; only pools that are short."""
+
+
+class Victim(NamedTuple):
+    """A job that has to go, why, and the part of it that is borrowed, by pool."""
+
+    job: Job
+    kind: PreemptionKind
+    borrowed: dict[Pool, int]
+
+
+class Ranking(NamedTuple):
+    """How victims are put in order."""
+
+    order: VictimOrder
+    now: int
+
+
+def shortage(head: Job) -> Needs:
+    """Return ``short``: by how much the placement of a head would break the ledger rule or exceed the environment."""
+    short: Needs = {}
+    for account, instances in head.parts:
+        missing = account.short_with(instances)
+        if missing:
+            short[account.pool] = missing
+    return short
+
+
+def cross_share_victims(head: Job, short: Needs, ranking: Ranking) -> list[Victim] | None:
+    """Take victims from other shares out of the books until the entitled head is no longer short.
+
+    Candidates are the jobs with a borrowed part of an instance type that is short. Returns ``None``, with the
+    books unchanged, if all of them together are not enough.
+    """
+    candidates = _borrowers(short, head)
+    lowered = {account for pool in short for account in pool.accounts if account.used > account.ceiling}
+    taken = _take_until(candidates, short, ranking, lambda: not shortage(head), lambda: shortage(head))
+    if taken is None:
+        return None
+    return [
+        Victim(
+            job,
+            PreemptionKind.LOWERED_LIMIT
+            if any(account in lowered for account, _ in job.parts)
+            else PreemptionKind.CROSS_SHARE,
+            candidates[job],
+        )
+        for job in taken
+    ]
+
+
+def in_share_victims(head: Job, needs: Needs, ranking: Ranking) -> list[Victim] | None:
+    """Take jobs of the head's share with strictly lower priority out of the books until the head can be placed.
+
+    It can be placed when its share ends within its limit and nothing is short, or when its share ends within its
+    own capacity limits and cross-share reclaim can cover what is short; the caller then has to reclaim that.
+    """
+    candidates: dict[Job, dict[Pool, int]] = {}
+    for account, _ in head.parts:
+        for entry in reversed(account.placed):
+            if -entry[0] >= head.priority:
+                break
+            candidates.setdefault(entry[4], {})
+        for job, borrowed in account.borrowers():
+            if job in candidates:
+                candidates[job][account.pool] = borrowed
+    taken = _take_until(candidates, needs, ranking, lambda: _fits(head), lambda: in_share_needs(head))
+    return None if taken is None else [Victim(job, PreemptionKind.IN_SHARE, candidates[job]) for job in taken]
+
+
+def in_share_needs(head: Job) -> Needs:
+    """Return what is short, or above the share's limit, whichever is more."""
+    needs = shortage(head)
+    for account, instances in head.parts:
+        above = account.used + instances - account.ceiling
+        if above > needs.get(account.pool, 0):
+            needs[account.pool] = above
+    return needs
+
+
+def _fits(head: Job) -> bool:
+    for account, instances in head.parts:
+        if account.used + instances > account.ceiling:
+            return False
+    short = shortage(head)
+    return not short or (head.is_entitled and _reclaimable(head, short))
+
+
+def _reclaimable(head: Job, short: Needs) -> bool:
+    """Return whether all cross-share candidates together would cover what is short."""
+    candidates = _borrowers(short, head)
+    for job in candidates:
+        _leave(job)
+    covered = not shortage(head)
+    for job in candidates:
+        _come_back(job)
+    return covered
+
+
+def _borrowers(short: Needs, head: Job) -> dict[Job, dict[Pool, int]]:
+    """Return the jobs of other shares with a borrowed part of an instance type that is short."""
+    found: dict[Job, dict[Pool, int]] = {}
+    for pool in short:
+        if not pool.borrowed:
+            continue
+        for account in pool.accounts:
+            if account.used > account.limit and account.share is not head.share:
+                for job, borrowed in account.borrowers():
+                    found.setdefault(job, {})[pool] = borrowed
+    return found
+
+
+def _take_until(
+    candidates: Mapping[Job, Mapping[Pool, int]],
+    needs: Needs,
+    ranking: Ranking,
+    enough: Callable[[], bool],
+    still_short: Callable[[], Needs],
+) -> list[Job] | None:
+    taken: list[Job] = []
+    for job in _in_order(candidates, needs, ranking, still_short):
+        _leave(job)
+        taken.append(job)
+        if enough():
+            break
+    else:
+        for job in taken:
+            _come_back(job)
+        return None
+    for job in tuple(reversed(taken)):
+        _come_back(job)
+        if enough():
+            taken.remove(job)
+        else:
+            _leave(job)
+    return taken
+
+
+def _leave(job: Job) -> None:
+    for account, instances in job.parts:
+        account.hold(-instances)
+
+
+def _come_back(job: Job) -> None:
+    for account, instances in job.parts:
+        account.hold(instances)
+
+
+def _in_order(
+    candidates: Mapping[Job, Mapping[Pool, int]], needs: Needs, ranking: Ranking, still_short: Callable[[], Needs]
+) -> Iterable[Job]:
+    """Yield the candidates in the order in which they have to go."""
+    if ranking.order is VictimOrder.LEAST_OVERRECLAIM:
+        left = dict.fromkeys(candidates)
+        while left:
+            short = still_short()
+            job = min(left, key=lambda job: _rank(job, _overshoot(job, short)))
+            del left[job]
+            yield job
+        return
+    heap = [(_rank(job, _own_key(job, borrowed, needs, ranking)), job) for job, borrowed in candidates.items()]
+    heapq.heapify(heap)
+    while heap:
+        yield heapq.heappop(heap)[1]
+
+
+def _rank(job: Job, key: tuple[int, ...]) -> tuple[object, ...]:
+    """Return the place of a job among victims: what costs nothing first, then the order's key, then what all share.
+
+    The sequence number makes it unique.
+    """
+    return (
+        not job.terminating,
+        job.nomination is None,
+        job.running,
+        *key,
+        job.priority,
+        -job.decided_at,
+        -job.sequence,
+    )
+
+
+def _own_key(job: Job, borrowed: Mapping[Pool, int], needs: Needs, ranking: Ranking) -> tuple[int, ...]:
+    match ranking.order:
+        case VictimOrder.NEWEST:
+            return (-job.decided_at,)
+        case VictimOrder.OLDEST:
+            return (job.decided_at,)
+        case VictimOrder.LARGEST_BORROWER:
+            return (-sum(borrowed.get(pool, 0) for pool in needs),)
+        case VictimOrder.CHEAPEST:
+            return (sum(job.instances_of(pool) for pool in needs) * (ranking.now - job.decided_at),)
+        case _:
+            return ()
+
+
+def _overshoot(job: Job, short: Needs) -> tuple[int, ...]:
+    """Return by how much a job overshoots what is still short, then how much of it it covers (more first)."""
+    held = [(job.instances_of(pool), missing) for pool, missing in short.items()]
+    return sum(max(0, has - missing) for has, missing in held), -sum(min(has, missing) for has, missing in held)
