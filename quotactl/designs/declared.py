@@ -87,7 +87,7 @@ class Resources:
                 return found[0] if found else UNKNOWN
         text, name = self._name_in(value, type_)
         if name is None:
-            return UNKNOWN
+            return text or UNKNOWN
         found = list(self._declared_as(name, text, type_, template))
         # Two stages may each have one of this name: no guess which is meant.
         return found[0] if len(found) == 1 else UNKNOWN if found else text
@@ -100,6 +100,8 @@ class Resources:
             match = re.search(f":{NAMED_TYPES[type_].word}/([^/:]+)$", last) if isinstance(last, str) else None
             return (match[1], match[1]) if match else ("", None)
         arn = _ARN_BEFORE_NAME.match(known)
+        if arn and arn[3] != NAMED_TYPES[type_].word:
+            return known, None
         name = known[arn.end() :] if arn else known
         return known, name if name and not set(name) & {"/", ":"} else None
 

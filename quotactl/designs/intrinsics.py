@@ -181,11 +181,11 @@ class Resolver:
         if name in template.arguments and template.parent is not None:
             return self.resolve(template.arguments[name], template.parent)
         kind, default = parameter.get("Type"), parameter.get("Default")
-        if default is None or not isinstance(kind, str) or kind.startswith("AWS::SSM::"):
+        if not isinstance(default, str | int | float) or not isinstance(kind, str) or kind.startswith("AWS::SSM::"):
             return UNKNOWN
         if kind == "CommaDelimitedList" or kind.startswith("List<"):
             return [item.strip() for item in str(default).split(",")]
-        return str(default) if isinstance(default, int | float) else default
+        return str(default)
 
     def _get_att(self, argument: Any, template: Template) -> Any:
         parts = argument.split(".", 1) if isinstance(argument, str) else argument

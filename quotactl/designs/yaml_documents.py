@@ -20,8 +20,8 @@ def parse_yaml(text: str, *, max_depth: int) -> Any:
         return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader with CloudFormation's tags
     except yaml.YAMLError as error:
         raise YamlProblemError(f"broken YAML{_position(error)}: {_problem(error)}") from None
-    except ValueError as error:  # a number or a date in the shape of one, that is none
-        raise YamlProblemError(f"broken YAML: {error}") from None
+    except ValueError:  # digits without end, or what only looks like a number
+        raise YamlProblemError("a number cannot be read; write it with fewer digits, or a text in quotes") from None
 
 
 def _position(error: yaml.YAMLError) -> str:
