@@ -5,10 +5,10 @@ Start with :class:`QuotaManagedQueue`; the parts are there for those who need th
 
 from quota_constructs.errors import MalformedArnError, QuotaConstructsError, RefusedDesignError
 from quota_constructs.execution_role import TrainingExecutionRole
-from quota_constructs.job_queue import ITrainingJobQueue, TrainingJobQueue
+from quota_constructs.job_queue import ILookedUpTrainingJobQueue, ITrainingJobQueue, TrainingJobQueue
 from quota_constructs.job_queue_grants import JobQueueGrants
 from quota_constructs.quota_managed_queue import QuotaManagedQueue
-from quota_constructs.quota_share import IQuotaShare, QuotaShare
+from quota_constructs.quota_share import ILookedUpQuotaShare, IQuotaShare, QuotaShare
 from quota_constructs.quota_share_grants import QuotaShareGrants
 from quota_constructs.scheduling_policy import IQuotaShareSchedulingPolicy, QuotaShareSchedulingPolicy
 from quota_constructs.service_environment import IServiceEnvironment, ServiceEnvironment
@@ -18,6 +18,8 @@ from quota_constructs.training_plan import ITrainingPlan, TrainingPlan
 from quota_model.design import ResourceSharing, State
 
 __all__ = [
+    "ILookedUpQuotaShare",
+    "ILookedUpTrainingJobQueue",
     "IQuotaShare",
     "IQuotaShareSchedulingPolicy",
     "IServiceEnvironment",

@@ -11,6 +11,7 @@ import constructs
 import jsii
 from aws_cdk import Resource
 from aws_cdk import aws_batch as batch
+from aws_cdk import aws_ssm as ssm
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
@@ -20,6 +21,8 @@ from quota_constructs._injection import property_injectable
 from quota_constructs._tokens import is_token, known_choice, known_name, known_number
 from quota_constructs.errors import RefusedDesignError
 from quota_constructs.job_queue_grants import JobQueueGrants
+from quota_constructs.lookup import job_queue_arn_of, look_up_job_queue
+from quota_constructs.parameters import JOB_QUEUE_ARN, publish_arn, published_arn
 from quota_constructs.scheduling_policy import policy_design
 from quota_constructs.service_environment import environment_design
 from quota_constructs.time_limits import JobStateTimeLimitAction, rendered_time_limits, time_limits_design
@@ -27,7 +30,7 @@ from quota_model import design as model
 from quota_model.design import State
 from quota_model.rules import check_job_queue, check_whole_queue
 
-__all__ = ["ITrainingJobQueue", "TrainingJobQueue"]
+__all__ = ["ILookedUpTrainingJobQueue", "ITrainingJobQueue", "TrainingJobQueue"]
 
 
 class ITrainingJobQueue(refs.IJobQueueRef, Protocol):
@@ -46,6 +49,19 @@ class ITrainingJobQueue(refs.IJobQueueRef, Protocol):
     @property
     def grants(self) -> JobQueueGrants:
         """Who may look at the queue, and run it: ``queue.grants.view(role)``."""
+        ...
+
+    def publish(self, parameter_prefix: str) -> ssm.IStringParameter:
+        """Publish the queue to other stacks: ``queue.publish("/gpus")``."""
+        ...
+
+
+class ILookedUpTrainingJobQueue(ITrainingJobQueue, Protocol):
+    """A job queue that exists, with what is known of it."""
+
+    @property
+    def design(self) -> model.QuotaQueue:
+        """The queue with its environment and shares as looked up, and the shares that this app defines for it."""
         ...
 
 
@@ -73,11 +89,44 @@ class _TrainingJobQueueBase(Resource):
         """The reference that upstream constructs ask for."""
         return refs.JobQueueReference(job_queue_arn=self.job_queue_arn)
 
+    def publish(self, parameter_prefix: str) -> ssm.IStringParameter:
+        """Publish the queue to other stacks: its ARN in the SSM parameter ``<parameter_prefix>/job-queue-arn``.
+
+        They import it with :meth:`TrainingJobQueue.from_parameters`, in the same account and Region.
+
+        :param parameter_prefix: literal, such as ``/gpus``. Changing it moves the parameter, and stacks that read the
+            old one cannot be deployed until they are told: publish under both, move the readers, drop the old one.
+        :raises QuotaConstructsError: if Systems Manager would refuse the prefix.
+        """
+        return publish_arn(self, parameter_prefix, JOB_QUEUE_ARN, self.job_queue_arn)
+
+    def _add_quota_share(self, share: model.QuotaShare) -> None:
+        """Take note of a share that is defined for this queue; of an imported one too little is known to judge it."""
+
 
 class _ImportedQueue(_TrainingJobQueueBase):
     def __init__(self, scope: Construct, id: str, arn: str) -> None:
         self._identity = ImportedIdentity.of(arn, "batch", "job-queue")
         super().__init__(scope, id, environment_from_arn=arn)
+
+
+class _LookedUpQueue(_ImportedQueue):
+    def __init__(self, scope: Construct, id: str, arn: str) -> None:
+        super().__init__(scope, id, arn)
+        self._found = look_up_job_queue(self, arn)
+        self._defined_shares: list[model.QuotaShare] = []
+        if self._found.complete:
+            self.node.add_validation(_WholeQueueValidation(self))
+
+    @property
+    def design(self) -> model.QuotaQueue:
+        # A share that exists and is defined here is one and the same: names are unique in a queue.
+        names = {share.name for share in self._defined_shares}
+        others = [share for share in self._found.design.quota_shares if share.name not in names]
+        return replace(self._found.design, quota_shares=(*others, *self._defined_shares))
+
+    def _add_quota_share(self, share: model.QuotaShare) -> None:
+        self._defined_shares.append(share)
 
 
 class TrainingJobQueue(_TrainingJobQueueBase):
@@ -122,6 +171,30 @@ class TrainingJobQueue(_TrainingJobQueueBase):
         :raises MalformedArnError: if the ARN is literal and not one of a job queue.
         """
         return _ImportedQueue(scope, id, job_queue_arn)
+
+    @classmethod
+    def from_parameters(cls, scope: Construct, id: str, parameter_prefix: str) -> ITrainingJobQueue:
+        """Import a queue that another stack publishes with :meth:`publish`, in the same account and Region.
+
+        CloudFormation reads the ARN at each deployment, which fails if nothing is published.
+
+        :param parameter_prefix: what the publisher gave.
+        :raises QuotaConstructsError: if Systems Manager would refuse the prefix.
+        """
+        return _ImportedQueue(scope, id, published_arn(scope, parameter_prefix, JOB_QUEUE_ARN))
+
+    @classmethod
+    def from_lookup(cls, scope: Construct, id: str, *, job_queue_name: str) -> ILookedUpTrainingJobQueue:
+        """Import a queue with what exists of it, so that shares that are added to it here are judged with all others.
+
+        The CDK CLI looks it up in the account and Region of the stack when it synthesizes: the environment's limits,
+        and every share. The answers are kept in ``cdk.context.json``, so later changes of the queue show only after
+        ``cdk context --reset``. The queue must exist.
+
+        :param job_queue_name: its name, literal.
+        :raises QuotaConstructsError: if the stack's account or Region or the name is not known at synthesis.
+        """
+        return _LookedUpQueue(scope, id, job_queue_arn_of(scope, f"job queue {job_queue_name!r}", job_queue_name))
 
     @property_injectable
     def __init__(
@@ -186,7 +259,7 @@ class TrainingJobQueue(_TrainingJobQueueBase):
 class _WholeQueueValidation:
     """Judges a queue once all its shares are known: CDK asks for it while it synthesizes the app."""
 
-    def __init__(self, queue: TrainingJobQueue) -> None:
+    def __init__(self, queue: TrainingJobQueue | _LookedUpQueue) -> None:
         self._queue = queue
 
     def validate(self) -> list[str]:

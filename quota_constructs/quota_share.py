@@ -9,6 +9,7 @@ from typing import ClassVar, Protocol
 import jsii
 from aws_cdk import Fn, Resource
 from aws_cdk import aws_batch as batch
+from aws_cdk import aws_ssm as ssm
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
@@ -18,13 +19,16 @@ from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdenti
 from quota_constructs._injection import property_injectable
 from quota_constructs._limits import known_limits, rendered_limits
 from quota_constructs._tokens import is_token, known_choice, known_sharing, known_text
-from quota_constructs.job_queue import TrainingJobQueue
+from quota_constructs.errors import QuotaConstructsError
+from quota_constructs.job_queue import TrainingJobQueue, _TrainingJobQueueBase
+from quota_constructs.lookup import job_queue_arn_of, look_up_quota_share
+from quota_constructs.parameters import QUOTA_SHARE_ARN, publish_arn, published_arn
 from quota_constructs.quota_share_grants import QuotaShareGrants
 from quota_model import design as model
 from quota_model.design import ResourceSharing, State
 from quota_model.rules import check_quota_share
 
-__all__ = ["IQuotaShare", "QuotaShare"]
+__all__ = ["ILookedUpQuotaShare", "IQuotaShare", "QuotaShare"]
 
 
 class IQuotaShare(refs.IQuotaShareRef, Protocol):
@@ -48,6 +52,19 @@ class IQuotaShare(refs.IQuotaShareRef, Protocol):
     @property
     def grants(self) -> QuotaShareGrants:
         """Who may use the share: ``share.grants.submit(role)``."""
+        ...
+
+    def publish(self, parameter_prefix: str) -> ssm.IStringParameter:
+        """Publish the share to other stacks: ``share.publish("/gpus/vision")``."""
+        ...
+
+
+class ILookedUpQuotaShare(IQuotaShare, Protocol):
+    """A quota share that exists, with what is known of it."""
+
+    @property
+    def design(self) -> model.QuotaShare:
+        """The share as looked up; all but its name is unknown until the CDK CLI has done so."""
         ...
 
 
@@ -81,11 +98,43 @@ class _QuotaShareBase(Resource):
         """The reference that upstream constructs ask for."""
         return refs.QuotaShareReference(quota_share_arn=self.quota_share_arn)
 
+    def publish(self, parameter_prefix: str) -> ssm.IStringParameter:
+        """Publish the share to other stacks: its ARN in the SSM parameter ``<parameter_prefix>/quota-share-arn``.
+
+        They import it with :meth:`QuotaShare.from_parameters`, in the same account and Region. The ARN names the
+        queue too, so there is nothing else to publish.
+
+        :param parameter_prefix: literal, such as ``/gpus/vision``. Changing it moves the parameter, and stacks that
+            read the old one cannot be deployed until they are told: publish under both, move the readers, drop the
+            old one.
+        :raises QuotaConstructsError: if Systems Manager would refuse the prefix.
+        """
+        return publish_arn(self, parameter_prefix, QUOTA_SHARE_ARN, self.quota_share_arn)
+
 
 class _ImportedQuotaShare(_QuotaShareBase):
     def __init__(self, scope: Construct, id: str, arn: str, name: str, queue_arn: str) -> None:
         self._identity, self._queue_arn = ImportedIdentity(arn, name), queue_arn
         super().__init__(scope, id, environment_from_arn=arn)
+
+    @classmethod
+    def of(cls, scope: Construct, id: str, arn: str) -> _ImportedQuotaShare:
+        queue_name, name = names_in_arn(arn, "batch", "job-queue", "quota-share")
+        if "/quota-share/" in arn:
+            queue_arn, _, _ = arn.partition("/quota-share/")
+        else:
+            queue_arn = Fn.join("/", [Fn.select(0, Fn.split("/", arn)), queue_name])
+        return cls(scope, id, arn, name, queue_arn)
+
+
+class _LookedUpQuotaShare(_ImportedQuotaShare):
+    def __init__(self, scope: Construct, id: str, arn: str, name: str, queue_arn: str) -> None:
+        super().__init__(scope, id, arn, name, queue_arn)
+        self._design = look_up_quota_share(self, arn)
+
+    @property
+    def design(self) -> model.QuotaShare:
+        return self._design
 
 
 class QuotaShare(_QuotaShareBase):
@@ -130,12 +179,39 @@ class QuotaShare(_QuotaShareBase):
         :param quota_share_arn: its ARN, literal or a token; account and region are taken from it.
         :raises MalformedArnError: if the ARN is literal and not one of a quota share.
         """
-        queue_name, name = names_in_arn(quota_share_arn, "batch", "job-queue", "quota-share")
-        if "/quota-share/" in quota_share_arn:
-            queue_arn, _, _ = quota_share_arn.partition("/quota-share/")
-        else:
-            queue_arn = Fn.join("/", [Fn.select(0, Fn.split("/", quota_share_arn)), queue_name])
-        return _ImportedQuotaShare(scope, id, quota_share_arn, name, queue_arn)
+        return _ImportedQuotaShare.of(scope, id, quota_share_arn)
+
+    @classmethod
+    def from_parameters(cls, scope: Construct, id: str, parameter_prefix: str) -> IQuotaShare:
+        """Import a share that another stack publishes with :meth:`publish`, in the same account and Region.
+
+        CloudFormation reads the ARN at each deployment, which fails if nothing is published.
+
+        :param parameter_prefix: what the publisher gave.
+        :raises QuotaConstructsError: if Systems Manager would refuse the prefix.
+        """
+        return _ImportedQuotaShare.of(scope, id, published_arn(scope, parameter_prefix, QUOTA_SHARE_ARN))
+
+    @classmethod
+    def from_lookup(
+        cls, scope: Construct, id: str, *, job_queue_name: str, quota_share_name: str
+    ) -> ILookedUpQuotaShare:
+        """Import a share that exists, with its limits as they are.
+
+        The CDK CLI looks it up in the account and Region of the stack when it synthesizes, and fails if there is no
+        such share. The answer is kept in ``cdk.context.json``, so later changes of the share show only after
+        ``cdk context --reset``. To add a share of your own, look up the queue instead:
+        :meth:`TrainingJobQueue.from_lookup`.
+
+        :param job_queue_name: the name of its queue, literal.
+        :param quota_share_name: its name, literal.
+        :raises QuotaConstructsError: if the stack's account or Region or a name is not known at synthesis.
+        """
+        if is_token(quota_share_name):
+            raise QuotaConstructsError("quota_share_name is a token, which cannot be looked up; give a literal name")
+        queue_arn = job_queue_arn_of(scope, f"quota share {quota_share_name!r}", job_queue_name)
+        arn = f"{queue_arn}/quota-share/{quota_share_name}"
+        return _LookedUpQuotaShare(scope, id, arn, quota_share_name, queue_arn)
 
     @classmethod
     def from_quota_share_attributes(
@@ -195,7 +271,7 @@ class QuotaShare(_QuotaShareBase):
             parent_name=lambda: _name_of_queue(job_queue, self._queue_arn),
         )
         add_warnings(self, warnings)
-        if isinstance(job_queue, TrainingJobQueue):
+        if isinstance(job_queue, _TrainingJobQueueBase):
             job_queue._add_quota_share(self._design)
 
     @property
