@@ -8,7 +8,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := 26.3# the first thing in a new .venv: installs dependency groups
-SYNTH := cdk synth --quiet --all
+SYNTH := cdk synth --quiet
 
 export PATH := $(CURDIR)/$(BIN):$(CURDIR)/node_modules/.bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE# aws_cdk takes seconds to import without bytecode
@@ -42,7 +42,7 @@ format: setup ## format, and fix what can be fixed
 	ruff format
 
 readme: setup ## write the README's generated parts anew
-	python -m docs.generate
+	python -m tools.readme
 
 setup: $(VENV)/.installed node_modules/.installed
 

@@ -16,8 +16,8 @@ from tests.quotactl.batch_templates import environment, policy, queue, share
 _SCALARS = (
     st.none()
     | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False)
+    | st.integers(-10, 5000)
+    | st.floats(-10, 10)
     | st.text(max_size=8)
     | st.sampled_from(
         ["Queue", "Environment", "Policy", "Parameter", "Queue.JobQueueArn", "ml.g5.xlarge", "LEND", "${Queue}"]
