@@ -4,9 +4,11 @@ Start with :class:`QuotaManagedQueue`; the parts are there for those who need th
 """
 
 from quota_constructs.errors import MalformedArnError, QuotaConstructsError, RefusedDesignError
+from quota_constructs.events import JobQueueEvents, ServiceJobEvent, ServiceJobStatus
 from quota_constructs.execution_role import TrainingExecutionRole
 from quota_constructs.job_queue import ILookedUpTrainingJobQueue, ITrainingJobQueue, TrainingJobQueue
 from quota_constructs.job_queue_grants import JobQueueGrants
+from quota_constructs.preemption_enricher import PreemptionEnricher
 from quota_constructs.quota_managed_queue import QuotaManagedQueue
 from quota_constructs.quota_share import ILookedUpQuotaShare, IQuotaShare, QuotaShare
 from quota_constructs.quota_share_grants import QuotaShareGrants
@@ -25,10 +27,12 @@ __all__ = [
     "IServiceEnvironment",
     "ITrainingJobQueue",
     "ITrainingPlan",
+    "JobQueueEvents",
     "JobQueueGrants",
     "JobStateTimeLimitAction",
     "JobStateTimeLimitReason",
     "MalformedArnError",
+    "PreemptionEnricher",
     "QuotaConstructsError",
     "QuotaManagedQueue",
     "QuotaShare",
@@ -38,6 +42,8 @@ __all__ = [
     "ResourceSharing",
     "ServiceEnvironment",
     "ServiceEnvironmentGrants",
+    "ServiceJobEvent",
+    "ServiceJobStatus",
     "State",
     "TrainingExecutionRole",
     "TrainingJobQueue",

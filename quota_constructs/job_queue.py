@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, Unpack
 
 import constructs
 import jsii
 from aws_cdk import Resource
 from aws_cdk import aws_batch as batch
+from aws_cdk import aws_events as events
 from aws_cdk import aws_ssm as ssm
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
@@ -20,6 +21,12 @@ from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdenti
 from quota_constructs._injection import property_injectable
 from quota_constructs._tokens import is_token, known_choice, known_name, known_number
 from quota_constructs.errors import RefusedDesignError
+from quota_constructs.events import (
+    JobQueueEvents,
+    PreemptionRuleOptions,
+    ShareRuleOptions,
+    StateChangeRuleOptions,
+)
 from quota_constructs.job_queue_grants import JobQueueGrants
 from quota_constructs.lookup import job_queue_arn_of, look_up_job_queue
 from quota_constructs.parameters import JOB_QUEUE_ARN, publish_arn, published_arn
@@ -49,6 +56,22 @@ class ITrainingJobQueue(refs.IJobQueueRef, Protocol):
     @property
     def grants(self) -> JobQueueGrants:
         """Who may look at the queue, and run it: ``queue.grants.view(role)``."""
+        ...
+
+    def on_job_state_change(self, id: str, **options: Unpack[StateChangeRuleOptions]) -> events.Rule:
+        """Define a rule for jobs of this queue that change their status."""
+        ...
+
+    def on_queue_blocked(self, id: str, **options: Unpack[ShareRuleOptions]) -> events.Rule:
+        """Define a rule for jobs of this queue that are stuck at the head."""
+        ...
+
+    def on_preemption_started(self, id: str, **options: Unpack[PreemptionRuleOptions]) -> events.Rule:
+        """Define a rule for jobs that begin to be preempted."""
+        ...
+
+    def on_preemption_completed(self, id: str, **options: Unpack[PreemptionRuleOptions]) -> events.Rule:
+        """Define a rule for jobs that have been preempted."""
         ...
 
     def publish(self, parameter_prefix: str) -> ssm.IStringParameter:
@@ -83,6 +106,28 @@ class _TrainingJobQueueBase(Resource):
     def grants(self) -> JobQueueGrants:
         """Who may look at the queue, and run it: ``queue.grants.view(role)``."""
         return JobQueueGrants.from_job_queue(self)
+
+    def on_job_state_change(self, id: str, **options: Unpack[StateChangeRuleOptions]) -> events.Rule:
+        """Define a rule for jobs of this queue that change their status: see :meth:`JobQueueEvents.on_job_state_change`."""
+        return JobQueueEvents.from_job_queue(self).on_job_state_change(id, **options)
+
+    def on_queue_blocked(self, id: str, **options: Unpack[ShareRuleOptions]) -> events.Rule:
+        """Define a rule for jobs of this queue stuck at the head: see :meth:`JobQueueEvents.on_queue_blocked`."""
+        return JobQueueEvents.from_job_queue(self).on_queue_blocked(id, **options)
+
+    def on_preemption_started(self, id: str, **options: Unpack[PreemptionRuleOptions]) -> events.Rule:
+        """Define a rule for jobs that begin to be preempted, of **all** queues unless ``enriched``.
+
+        See :meth:`JobQueueEvents.on_preemption_started`.
+        """
+        return JobQueueEvents.from_job_queue(self).on_preemption_started(id, **options)
+
+    def on_preemption_completed(self, id: str, **options: Unpack[PreemptionRuleOptions]) -> events.Rule:
+        """Define a rule for jobs that have been preempted, of **all** queues unless ``enriched``.
+
+        See :meth:`JobQueueEvents.on_preemption_completed`.
+        """
+        return JobQueueEvents.from_job_queue(self).on_preemption_completed(id, **options)
 
     @property
     def job_queue_ref(self) -> refs.JobQueueReference:
