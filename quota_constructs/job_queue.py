@@ -160,8 +160,6 @@ class _LookedUpQueue(_ImportedQueue):
         super().__init__(scope, id, arn)
         self._found = look_up_job_queue(self, arn)
         self._defined_shares: list[model.QuotaShare] = []
-        if self._found.complete:
-            self.node.add_validation(_WholeQueueValidation(self))
 
     @property
     def design(self) -> model.QuotaQueue:
@@ -171,6 +169,8 @@ class _LookedUpQueue(_ImportedQueue):
         return replace(self._found.design, quota_shares=(*others, *self._defined_shares))
 
     def _add_quota_share(self, share: model.QuotaShare) -> None:
+        if self._found.complete and not self._defined_shares:  # A queue that is only read is not ours to judge.
+            self.node.add_validation(_WholeQueueValidation(self))
         self._defined_shares.append(share)
 
 
