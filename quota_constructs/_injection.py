@@ -20,7 +20,8 @@ _injectors_around: WeakKeyDictionary[Construct, list[PropertyInjectors]] = WeakK
 def property_injectable(init: _Init) -> _Init:
     """Let the nearest property injector for the class's ``PROPERTY_INJECTION_ID`` change what ``__init__`` is given.
 
-    The injector gets the keyword arguments as a dictionary, and returns one. Looking for injectors means asking
+    The injector gets the keyword arguments as a dictionary, without those that are ``None`` and so left out, and
+    returns one. Looking for injectors means asking
     every construct above, so it is done once for each scope: attach injectors before the first construct of this
     library is made in a scope.
     """
@@ -33,7 +34,8 @@ def property_injectable(init: _Init) -> _Init:
         for container in injectors:
             injector = container.for_(self.PROPERTY_INJECTION_ID)
             if injector is not None:
-                props = injector.inject(props, id=id, scope=scope)
+                given = {name: value for name, value in props.items() if value is not None}
+                props = injector.inject(given, id=id, scope=scope)
                 break
         init(self, scope, id, **props)
 

@@ -252,7 +252,7 @@ class TrainingJobQueue(_TrainingJobQueueBase):
         job_queue_name: str | None = None,
         priority: float = 1,
         state: State | str | None = None,
-        job_state_time_limit_actions: Sequence[JobStateTimeLimitAction] = (),
+        job_state_time_limit_actions: Sequence[JobStateTimeLimitAction] | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> None:
         self._own_design = model.QuotaQueue(
@@ -261,7 +261,7 @@ class TrainingJobQueue(_TrainingJobQueueBase):
             scheduling_policy=policy_design(scheduling_policy),
             priority=known_number(priority),
             state=known_choice(state, State.ENABLED, "state"),
-            job_state_time_limit_actions=time_limits_design(job_state_time_limit_actions),
+            job_state_time_limit_actions=time_limits_design(job_state_time_limit_actions or ()),
         )
         warnings = refuse_errors(check_job_queue(self._own_design))
         super().__init__(scope, id, physical_name=job_queue_name)
@@ -281,7 +281,7 @@ class TrainingJobQueue(_TrainingJobQueueBase):
                 }
             ],
             state=state,
-            job_state_time_limit_actions=rendered_time_limits(job_state_time_limit_actions),
+            job_state_time_limit_actions=rendered_time_limits(job_state_time_limit_actions or ()),
             tags=tags,
         )
         self._identity = DefinedIdentity(self, lambda: self._resource.attr_job_queue_arn, "job-queue")

@@ -71,7 +71,7 @@ class QuotaManagedQueue(Construct):
         job_queue_name: str | None = None,
         service_environment_name: str | None = None,
         state: State | str | None = None,
-        job_state_time_limit_actions: Sequence[JobStateTimeLimitAction] = (),
+        job_state_time_limit_actions: Sequence[JobStateTimeLimitAction] | None = None,
     ) -> Self:
         """Define a queue whose capacity is what a training plan reserves.
 
@@ -103,7 +103,7 @@ class QuotaManagedQueue(Construct):
         job_queue_name: str | None = None,
         service_environment_name: str | None = None,
         state: State | str | None = None,
-        job_state_time_limit_actions: Sequence[JobStateTimeLimitAction] = (),
+        job_state_time_limit_actions: Sequence[JobStateTimeLimitAction] | None = None,
     ) -> None:
         super().__init__(scope, id)
         self.training_plan = None
@@ -136,7 +136,7 @@ class QuotaManagedQueue(Construct):
         *,
         capacity_limits: Mapping[str, float],
         resource_sharing: ResourceSharing,
-        in_share_preemption: bool = False,
+        in_share_preemption: bool | None = None,
         quota_share_name: str | None = None,
         state: State | str | None = None,
         tags: Mapping[str, str] | None = None,

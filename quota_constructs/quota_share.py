@@ -235,7 +235,7 @@ class QuotaShare(_QuotaShareBase):
         job_queue: refs.IJobQueueRef,
         capacity_limits: Mapping[str, float],
         resource_sharing: ResourceSharing,
-        in_share_preemption: bool = False,
+        in_share_preemption: bool | None = None,
         quota_share_name: str | None = None,
         state: State | str | None = None,
         tags: Mapping[str, str] | None = None,
@@ -245,7 +245,7 @@ class QuotaShare(_QuotaShareBase):
             known_text(name),
             known_limits(capacity_limits),
             known_sharing(resource_sharing),
-            in_share_preemption,
+            bool(in_share_preemption),
             known_choice(state, State.ENABLED, "state"),
         )
         warnings = refuse_errors(check_quota_share(self._design))
