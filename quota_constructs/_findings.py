@@ -25,5 +25,26 @@ def refuse_errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def add_warnings(construct: IConstruct, warnings: Iterable[Finding]) -> None:
     """Add warnings to a construct, each under ``quota-constructs:<rule>`` for ``Validations.acknowledge``."""
+    warnings = tuple(warnings)
+    if not warnings:
+        return
+    acknowledged = _acknowledged_by_the_app(construct)
     for warning in warnings:
-        Validations.of(construct).add_warning(f"{RULE_PREFIX}{warning.rule.id}", str(warning))
+        id = f"{RULE_PREFIX}{warning.rule.id}"
+        if id not in acknowledged:
+            Validations.of(construct).add_warning(id, str(warning))
+
+
+def _acknowledged_by_the_app(construct: IConstruct) -> set[str]:
+    """Return the ids that the app acknowledges.
+
+    CDK applies these to warnings that were added before; only what scopes below the app acknowledge holds for later
+    ones too, and most of ours come while the app is synthesized.
+    """
+    entries = construct.node.root.node.metadata
+    return {
+        str(id).rpartition("::")[2]
+        for entry in entries
+        if entry.type == Validations.ACKNOWLEDGED_RULES_METADATA_KEY
+        for id in entry.data
+    }
