@@ -22,8 +22,8 @@ _NO_TOPICS = {"__main__", "measurement"}
 
 def topics() -> list[str]:
     """Return the names of the benchmarks there are."""
-    names = {module.name for module in pkgutil.iter_modules([str(_HERE)])} - _NO_TOPICS
-    return sorted(name for name in names if not name.startswith("_"))
+    modules = [module for module in pkgutil.iter_modules([str(_HERE)]) if not module.ispkg]
+    return sorted(module.name for module in modules if module.name not in _NO_TOPICS and module.name[0] != "_")
 
 
 def measured(names: Iterable[str]) -> Iterator[tuple[str, Measurement]]:
