@@ -8,6 +8,7 @@ from quota_constructs.events import JobQueueEvents, ServiceJobEvent, ServiceJobS
 from quota_constructs.execution_role import TrainingExecutionRole
 from quota_constructs.job_queue import ILookedUpTrainingJobQueue, ITrainingJobQueue, TrainingJobQueue
 from quota_constructs.job_queue_grants import JobQueueGrants
+from quota_constructs.monitoring import QuotaAlarmThresholds, QuotaMetrics, QuotaMonitoring
 from quota_constructs.preemption_enricher import PreemptionEnricher
 from quota_constructs.quota_managed_queue import QuotaManagedQueue
 from quota_constructs.quota_share import ILookedUpQuotaShare, IQuotaShare, QuotaShare
@@ -33,8 +34,11 @@ __all__ = [
     "JobStateTimeLimitReason",
     "MalformedArnError",
     "PreemptionEnricher",
+    "QuotaAlarmThresholds",
     "QuotaConstructsError",
     "QuotaManagedQueue",
+    "QuotaMetrics",
+    "QuotaMonitoring",
     "QuotaShare",
     "QuotaShareGrants",
     "QuotaShareSchedulingPolicy",

@@ -1,0 +1,213 @@
+"""What the dashboard of a monitored queue shows.
+
+Shares are found by search expressions when the dashboard is looked at, so that those of an imported queue, and those
+that are added later, show too. Of shares that are known at synthesis, each has a graph of its own besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+
+from quota_constructs.monitoring.function.quota_metrics.names import Dimension, MetricName
+from quota_constructs.monitoring.metrics import QuotaMetrics
+from quota_model.design import CapacityLimits, QuotaQueue
+
+__all__ = ["QuotaWidgets"]
+
+_ROW: Final = 24
+_HEIGHT: Final = 6
+_SHARES_IN_ROW: Final = 4
+_OWN, _BORROWED, _LENT, _IDLE = "#1f77b4", "#ff7f0e", "#9467bd", "#c7c7c7"
+_LIMIT = "#d62728"
+
+
+class QuotaWidgets:
+    """Makes the rows of a dashboard out of a queue's metrics."""
+
+    def __init__(self, metrics: QuotaMetrics, queue_name: str, namespace: str, period: Duration) -> None:
+        self._metrics = metrics
+        self._queue_name = queue_name
+        self._namespace = namespace
+        self._period = period
+
+    def capacity(self, design: QuotaQueue | None) -> list[list[cloudwatch.IWidget]]:
+        """Return rows that show who uses, borrows, lends and idles how much, against the limits.
+
+        :param design: the queue as far as it is known at synthesis.
+        """
+        if design is None or not _is_known(design):
+            by_share = [
+                self._by_share("Used, by share", MetricName.USED),
+                self._by_share("Borrowed, by share", MetricName.BORROWED),
+                self._by_share("Lent, by lender (derived)", MetricName.LENT),
+                self._by_share("Idle, by share", MetricName.IDLE),
+            ]
+            return [by_share[:2], by_share[2:]]
+        rows: list[list[cloudwatch.IWidget]] = []
+        for unit, capacity in design.service_environment.capacity_limits.as_instances().items():
+            rows.append([self._use_by_share(unit, capacity), self._whole_queue(unit, capacity)])
+            graphs = [
+                self._share(str(share.name), unit, limits[unit])
+                for share in design.quota_shares
+                if unit in (limits := share.capacity_limits.as_instances())
+            ]
+            rows += [graphs[start : start + _SHARES_IN_ROW] for start in range(0, len(graphs), _SHARES_IN_ROW)]
+        return rows
+
+    def waiting(self, head_age: Duration | None) -> list[cloudwatch.IWidget]:
+        """Return a row that shows who waits, for how long, and who is preempted.
+
+        :param head_age: what the alarm tolerates, to be drawn as a line.
+        """
+        limits = [] if head_age is None else [_line(head_age.to_minutes(), "alarm")]
+        age = self._search(MetricName.HEAD_AGE, statistic="Maximum")
+        return [
+            cloudwatch.GraphWidget(
+                title="Time of the first job at the head of its share",
+                left=[self._expression(f"{age} / 60")],
+                left_y_axis=_axis("minutes"),
+                left_annotations=limits,
+                width=_ROW // 3,
+                height=_HEIGHT,
+            ),
+            cloudwatch.GraphWidget(
+                title="Waiting jobs, by share",
+                left=[self._expression(self._search(MetricName.WAITING_JOBS))],
+                left_y_axis=_axis("jobs"),
+                stacked=True,
+                width=_ROW // 3,
+                height=_HEIGHT,
+            ),
+            cloudwatch.GraphWidget(
+                title="Preempted jobs in an hour, by share",
+                left=[self._expression(self._search(MetricName.PREEMPTIONS, statistic="Sum", period=3600))],
+                left_y_axis=_axis("jobs"),
+                stacked=True,
+                width=_ROW // 3,
+                height=_HEIGHT,
+            ),
+        ]
+
+    def alarms(self, alarms: Sequence[cloudwatch.IAlarm]) -> list[cloudwatch.IWidget]:
+        """Return a row that shows the state of alarms."""
+        return [cloudwatch.AlarmStatusWidget(alarms=list(alarms), title="Alarms", width=_ROW, height=3)]
+
+    def _use_by_share(self, unit: str, capacity: int) -> cloudwatch.IWidget:
+        search = self._search(MetricName.USED, instance_type=unit)
+        return cloudwatch.GraphWidget(
+            title=f"{unit}: used, by share",
+            left=[self._expression(search)],
+            left_annotations=[_line(capacity, "environment")],
+            left_y_axis=_axis(),
+            stacked=True,
+            width=_ROW // 2,
+            height=_HEIGHT,
+        )
+
+    def _whole_queue(self, unit: str, capacity: int) -> cloudwatch.IWidget:
+        return self._stack(
+            f"{unit}: all of the queue",
+            {"used": self._metrics.metric_used(unit), "borrowed": self._metrics.metric_borrowed(unit)},
+            [self._metrics.metric_idle(unit, period=self._period, label="idle", color=_IDLE)],
+            _line(capacity, "environment"),
+            _ROW // 2,
+        )
+
+    def _share(self, name: str, unit: str, limit: int) -> cloudwatch.IWidget:
+        def metric(metric_name: MetricName, label: str, color: str) -> cloudwatch.Metric:
+            about: dict[str, str] = {Dimension.QUOTA_SHARE: name, Dimension.INSTANCE_TYPE: unit}
+            return self._metrics.metric(metric_name, dimensions=about, period=self._period, label=label, color=color)
+
+        return self._stack(
+            f"{name}: {unit}",
+            {
+                "used": metric(MetricName.USED, "used", _OWN),
+                "borrowed": metric(MetricName.BORROWED, "borrowed", _BORROWED),
+            },
+            [metric(MetricName.LENT, "lent (derived)", _LENT), metric(MetricName.IDLE, "idle", _IDLE)],
+            _line(limit, "limit"),
+            _ROW // _SHARES_IN_ROW,
+        )
+
+    def _stack(
+        self,
+        title: str,
+        use: Mapping[str, cloudwatch.Metric],
+        unused: Sequence[cloudwatch.Metric],
+        limit: cloudwatch.HorizontalAnnotation,
+        width: int,
+    ) -> cloudwatch.IWidget:
+        """Return a graph whose parts up to the limit add up to it, with what is borrowed on top."""
+        own = cloudwatch.MathExpression(
+            expression="used - borrowed",
+            using_metrics=dict(use),
+            label="own",
+            color=_OWN,
+            period=self._period,
+        )
+        borrowed = use["borrowed"].with_(label="borrowed", color=_BORROWED, period=self._period)
+        return cloudwatch.GraphWidget(
+            title=title,
+            left=[own, *unused, borrowed],
+            left_annotations=[limit],
+            left_y_axis=_axis(),
+            stacked=True,
+            width=width,
+            height=_HEIGHT,
+        )
+
+    def _by_share(self, title: str, name: MetricName) -> cloudwatch.IWidget:
+        label = "${PROP('Dim.QuotaShare')} ${PROP('Dim.InstanceType')}"
+        return cloudwatch.GraphWidget(
+            title=title,
+            left=[self._expression(self._search(name, instance_type="*"), label)],
+            left_y_axis=_axis(),
+            stacked=True,
+            width=_ROW // 2,
+            height=_HEIGHT,
+        )
+
+    def _search(
+        self,
+        name: MetricName,
+        *,
+        instance_type: str | None = None,
+        statistic: str = "Average",
+        period: int | None = None,
+    ) -> str:
+        """Return the search expression of a metric of all shares; ``*`` stands for all instance types."""
+        dimensions = [Dimension.JOB_QUEUE, Dimension.QUOTA_SHARE]
+        terms = [f'MetricName="{name}"', f'{Dimension.JOB_QUEUE}="{self._queue_name}"']
+        if instance_type is not None:
+            dimensions.append(Dimension.INSTANCE_TYPE)
+        if instance_type not in (None, "*"):
+            terms.append(f'{Dimension.INSTANCE_TYPE}="{instance_type}"')
+        schema = ",".join([f'"{self._namespace}"', *dimensions])
+        seconds = int(self._period.to_seconds()) if period is None else period
+        return f"SEARCH('{{{schema}}} {' '.join(terms)}', '{statistic}', {seconds})"
+
+    def _expression(self, search: str, label: str = "${PROP('Dim.QuotaShare')}") -> cloudwatch.MathExpression:
+        return cloudwatch.MathExpression(expression=search, using_metrics={}, label=label, period=self._period)
+
+
+def _is_known(design: QuotaQueue) -> bool:
+    """Return whether every share has a name, and every limit a number and a type, before deployment."""
+    limits: list[CapacityLimits] = [
+        design.service_environment.capacity_limits,
+        *(share.capacity_limits for share in design.quota_shares),
+    ]
+    return all(limit.are_known for limit in limits) and all(
+        isinstance(share.name, str) for share in design.quota_shares
+    )
+
+
+def _line(value: float, label: str) -> cloudwatch.HorizontalAnnotation:
+    return cloudwatch.HorizontalAnnotation(value=value, label=label, color=_LIMIT)
+
+
+def _axis(label: str = "instances") -> cloudwatch.YAxisProps:
+    return cloudwatch.YAxisProps(min=0, label=label, show_units=False)
