@@ -44,4 +44,10 @@ class ThreeQuotaStack(Stack):
             capacity_limits={INSTANCE_TYPE: 1},
             resource_sharing=ResourceSharing.reserve(),
         )
+        for share in gpus.quota_shares:
+            share.publish(self.published_as(str(share.design.name)))
         output_what_submitting_needs(self, gpus, INSTANCE_TYPE)
+
+    def published_as(self, share: str) -> str:
+        """Return the parameter prefix with which other stacks import a share of this name."""
+        return f"/gpu-quotas/{self.stack_name}/{share}"
