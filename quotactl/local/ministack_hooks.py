@@ -6,6 +6,7 @@ that fails when a version moves it:
 - ``ministack.app.SERVICE_HANDLERS``: the handler of each service;
 - ``provisioners._RESOURCE_HANDLERS`` and ``._REPLACING_PROPERTIES``: CloudFormation's types;
 - ``drift._DRIFT_READERS``: drift detection;
+- ``stepfunctions._AWS_SDK_SERVICE_MAP`` and ``._REST_JSON_ACTION_PATHS``: which service a state machine can call;
 - ``eventbridge._put_events``: an event with a source that only AWS may use;
 - ``responses.get_account_id``, ``.get_region`` and ``.request_scope``: whose request it is.
 """
@@ -103,10 +104,20 @@ def install(aws: LocalAws) -> None:
     handlers["batch"] = _batch_handler(aws)
     handlers["sagemaker"] = _sagemaker_handler(aws)
     handlers["cloudformation"] = _answering_when_done(handlers["cloudformation"])
+    _let_state_machines_call_batch()
     for name, resource_type in TYPES.items():
         provisioners._RESOURCE_HANDLERS[name] = _provisioner(aws, resource_type)
         provisioners._REPLACING_PROPERTIES[name] = resource_type.replacing
         drift._DRIFT_READERS[name] = (_drift_reader(aws, resource_type), resource_type.readable())
+
+
+def _let_state_machines_call_batch() -> None:
+    from ministack.services import stepfunctions
+
+    stepfunctions._AWS_SDK_SERVICE_MAP["batch"] = {"protocol": "rest-json", "service_key": "batch"}
+    stepfunctions._REST_JSON_ACTION_PATHS["batch"] = {
+        operation: uri for (_, uri), operation in operations_by_uri("batch").items() if "{" not in uri
+    }
 
 
 class _Offered(dict[str, Handler]):
