@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 from quotactl.local.batch import api as batch_api
 from quotactl.local.cloudformation import TYPES, ResourceType
 from quotactl.local.errors import AwsError, ClientException, ServerException, ValidationException, not_supported
-from quotactl.local.requests import read_json
+from quotactl.local.requests import operations_by_uri, read_json
 from quotactl.local.training import api as training_api
 
 if TYPE_CHECKING:
