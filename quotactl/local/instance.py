@@ -31,6 +31,8 @@ DEFAULT_PORT: Final = 4566
 _START_SECONDS: Final = 60
 _STOP_SECONDS: Final = 10
 _POLL_SECONDS: Final = 0.05
+_started: Final[dict[int, subprocess.Popen[bytes]]] = {}
+"""The servers that this process started, by process id: their end has to be collected."""
 
 
 class InstanceError(Exception):
@@ -94,6 +96,7 @@ class Instance:
                 cwd=state,
                 env=_server_environment(),
             )
+        _started[process.pid] = process
         instance = cls(port, process.pid, state, account, region, speed)
         (state / "instance.json").write_text(json.dumps({**instance._to_json(), "pid": process.pid}))
         try:
@@ -182,9 +185,11 @@ class Instance:
             time.sleep(_POLL_SECONDS)
 
     def _is_alive(self) -> bool:
-        with contextlib.suppress(ChildProcessError):
-            if os.waitpid(self.pid, os.WNOHANG)[0] == self.pid:
-                return False
+        if self.pid in _started:
+            if _started[self.pid].poll() is None:
+                return True
+            del _started[self.pid]
+            return False
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:

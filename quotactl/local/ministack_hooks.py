@@ -3,7 +3,9 @@
 ministack has no plug-in API. What is used of it are these module dictionaries and functions, each pinned by a test
 that fails when a version moves it:
 
-- ``ministack.app.SERVICE_HANDLERS``: the handler of each service;
+- ``ministack.app.SERVICE_HANDLERS`` and ``router.SERVICE_PATTERNS``: the handler of each service, and how its
+  requests are known;
+- ``stepfunctions._AWS_SDK_SERVICE_MAP`` and ``._REST_JSON_ACTION_PATHS``: what a state machine can call;
 - ``provisioners._RESOURCE_HANDLERS`` and ``._REPLACING_PROPERTIES``: CloudFormation's types;
 - ``drift._DRIFT_READERS``: drift detection;
 - ``stepfunctions._AWS_SDK_SERVICE_MAP`` and ``._REST_JSON_ACTION_PATHS``: which service a state machine can call;
@@ -97,8 +99,11 @@ def _put_event(account: str, region: str, entry: dict[str, Any]) -> None:
 def install(aws: LocalAws) -> None:
     """Put the local Batch, SageMaker and the CloudFormation types into ministack; call :func:`configure` first."""
     import ministack.app
+    from ministack.core import router
     from ministack.services.cloudformation import drift, provisioners
 
+    # Without a pattern of its own, the first request takes seconds: ministack then looks through all of botocore.
+    router.SERVICE_PATTERNS["sagemaker"] = {"target_prefixes": ["SageMaker."], "credential_scope": "sagemaker"}
     handlers = _Offered(ministack.app.SERVICE_HANDLERS)
     ministack.app.SERVICE_HANDLERS = handlers
     handlers["batch"] = _batch_handler(aws)

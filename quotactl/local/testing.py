@@ -113,7 +113,11 @@ class TestAws:
 
 @contextmanager
 def running_local_aws(
-    *, speed: float = 0, behaviour: dict[str, Any] | None = None, account: str = "123456789012", region: str = "us-east-1"
+    *,
+    speed: float = 0,
+    behaviour: dict[str, Any] | None = None,
+    account: str = "123456789012",
+    region: str = "us-east-1",
 ) -> Iterator[TestAws]:
     """Run a local AWS on a free port for the length of a ``with`` block.
 
@@ -129,6 +133,6 @@ def running_local_aws(
 
 @pytest.fixture(scope="module")
 def local_aws() -> Iterator[TestAws]:
-    """A local AWS for one module's tests, its clock standing still."""
+    """Give one module's tests a local AWS whose clock stands still."""
     with running_local_aws() as aws:
         yield aws
