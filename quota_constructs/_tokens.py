@@ -22,7 +22,7 @@ def is_token(value: object) -> bool:
     """Return whether a text or number is, or contains, a CDK token."""
     if isinstance(value, str):
         return _TEXT_MARKER in value
-    return isinstance(value, float) and value < _NUMBERS_END
+    return isinstance(value, int | float) and value < _NUMBERS_END
 
 
 def known_text(value: _Text) -> _Text | Unknown:

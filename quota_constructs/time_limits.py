@@ -9,7 +9,7 @@ from typing import Any
 
 from aws_cdk import Duration
 
-from quota_constructs._tokens import known_number, known_text
+from quota_constructs._tokens import is_token, known_number, known_text
 from quota_model import design as model
 
 __all__ = ["JobStateTimeLimitAction", "JobStateTimeLimitReason"]
@@ -70,4 +70,4 @@ def rendered_time_limits(actions: Sequence[JobStateTimeLimitAction]) -> list[dic
 
 def _seconds(action: JobStateTimeLimitAction) -> float:
     seconds = action.max_time.to_seconds(integral=False)
-    return int(seconds) if seconds == int(seconds) else seconds
+    return seconds if is_token(seconds) or seconds % 1 else int(seconds)
