@@ -6,6 +6,7 @@ requests that a browser made for a page, and requests for another host name, are
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -39,7 +40,7 @@ def in_front_of(app: App, aws: LocalAws, instance: dict[str, Any]) -> App:
 
     async def front(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await app(scope, receive, send)
+            await _live(app, scope, receive, send)
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         try:
@@ -56,6 +57,24 @@ def in_front_of(app: App, aws: LocalAws, instance: dict[str, Any]) -> App:
         await app(scope, receive, send)
 
     return front
+
+
+class _EndedError(Exception):
+    pass
+
+
+async def _live(app: App, scope: Message, receive: Receive, send: Send) -> None:
+    """Let ``app`` start up; at the end there is nothing to save, so it is not asked to take leave."""
+
+    async def until_shutdown() -> Message:
+        message = await receive()
+        if message["type"] == "lifespan.shutdown":
+            await send({"type": "lifespan.shutdown.complete"})
+            raise _EndedError
+        return message
+
+    with contextlib.suppress(_EndedError):
+        await app(scope, until_shutdown, send)
 
 
 def _refuse_strangers(headers: dict[str, str]) -> None:

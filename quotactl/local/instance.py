@@ -196,7 +196,7 @@ class Instance:
             return False
         except PermissionError:  # another user's process has the number now
             return False
-        return True
+        return not _has_ended(self.pid)
 
     def _is_ours(self) -> bool:
         """Return whether the process with our number leads a process group of its own, as the server does."""
@@ -204,6 +204,14 @@ class Instance:
             return self._is_alive() and os.getpgid(self.pid) == self.pid
         except ProcessLookupError:
             return False
+
+
+def _has_ended(pid: int) -> bool:
+    """Return whether a process has ended and only waits for its parent to notice, where the system can tell."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (OSError, IndexError):
+        return False
 
 
 def _directory(port: int) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -173,10 +174,10 @@ def test_fails_to_terminate_more_than_50_jobs_at_once(target: Target) -> None:
 @pytest.mark.parametrize("operation", ["describe", "update", "terminate"])
 def test_fails_with_a_job_that_does_not_exist(target: Target, operation: str) -> None:
     job = "00000000-0000-0000-0000-000000000000"
+    call = {
+        "describe": target.batch.describe_service_job,
+        "update": partial(target.batch.update_service_job, schedulingPriority=1),
+        "terminate": partial(target.batch.terminate_service_job, reason="none"),
+    }[operation]
     with pytest.raises(target.refused):
-        if operation == "describe":
-            target.describe(job)
-        elif operation == "update":
-            target.batch.update_service_job(jobId=job, schedulingPriority=1)
-        else:
-            target.batch.terminate_service_job(jobId=job, reason="none")
+        call(jobId=job)
