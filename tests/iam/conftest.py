@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from aws_cdk import App, Stack
 
+from tests.conftest import PROJECT, feature_flags
 from tests.iam.simulator import Simulator
 
-PACKAGE = Path(__file__).parents[2] / "node_modules/@cloud-copilot/iam-simulate"
+PACKAGE = PROJECT / "node_modules/@cloud-copilot/iam-simulate"
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +19,16 @@ def simulator() -> Iterator[Simulator]:
         pytest.skip("NO POLICY WAS EVALUATED: the IAM simulator is not installed; run 'make setup'")
     with Simulator() as running:
         yield running
+
+
+@pytest.fixture(scope="class")
+def kind() -> str:
+    """What things are granted on; the modules that try several kinds have their own."""
+    return ""
+
+
+@pytest.fixture(scope="class")
+def stack(tmp_path_factory: pytest.TempPathFactory, kind: str) -> Stack:
+    """A stack for all the tests of a class on one kind: each asks something else of the same policies."""
+    outdir: Path = tmp_path_factory.mktemp("cdk.out")
+    return Stack(App(context=feature_flags(), outdir=str(outdir)), "Stack")
