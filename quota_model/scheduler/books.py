@@ -109,7 +109,12 @@ class Account:
 
     def enter(self, job: Job, instances: int) -> None:
         """Enter a placed job into the order of attribution."""
-        insort(self.placed, (-job.priority, job.decided_at, job.sequence, instances, job))
+        placed = self.placed
+        entry = (-job.priority, job.decided_at, job.sequence, instances, job)
+        if not placed or entry > placed[-1]:
+            placed.append(entry)
+        else:
+            insort(placed, entry)
 
     def strike(self, job: Job) -> None:
         """Take a job out of the order of attribution."""

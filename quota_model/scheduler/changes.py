@@ -13,26 +13,13 @@ from quota_model.scheduler.job import DISPATCHED, NOMINATED, STOPPING, WAITING, 
 from quota_model.scheduler.share import Share
 from quota_model.scheduler.state import State, end, fail, requeue, stop_completed, withdraw_nominations
 
-__all__ = ["SchedulerError", "apply", "job_of", "rank"]
+__all__ = ["CHANGES", "SchedulerError", "job_of", "rank"]
 
 _MAX_PRIORITY: Final = 9999
 
 
 class SchedulerError(ValueError):
     """An event that makes no sense in the present state; nothing has changed, and the message says what is wrong."""
-
-
-def apply(state: State, event: happened.Event) -> None:
-    """Let one event happen."""
-    before, now = state.now, event.time
-    if now < before:
-        raise SchedulerError(f"{event!r} is earlier than {before}, the time of the last event; keep events in order")
-    state.now = now
-    try:
-        _CHANGES[type(event)](state, event)
-    except ValueError:
-        state.now = before
-        raise
 
 
 def rank(state: State, event: happened.Event) -> tuple[int, int]:
@@ -59,13 +46,14 @@ def job_of(state: State, job_id: str) -> Job:
 
 def _submitted(state: State, event: happened.JobSubmitted) -> None:
     _, job_id, name, request, priority, preemption_retries = event
-    share = _share(state, name)
+    share = state.shares.get(name) or _share(state, name)
     if job_id in state.jobs:
         raise SchedulerError(f"job {job_id!r} was submitted already; give each job an id of its own")
     if not (share.enabled and state.queue_enabled):
         what = "the job queue" if share.enabled else f"quota share {name!r}"
         raise SchedulerError(f"job {job_id!r}: {what} is DISABLED and takes no new jobs; enable it")
-    _check_priority(priority)
+    if not 0 <= priority <= _MAX_PRIORITY:
+        _check_priority(priority)
     key = tuple(request.items())
     shape = share.shapes.get(key)
     if shape is None:
@@ -77,8 +65,8 @@ def _submitted(state: State, event: happened.JobSubmitted) -> None:
     state.next_sequence += 1
     state.jobs[job_id] = job
     share.live += 1
-    share.add_waiting(job)
-    state.heads.touch(share)
+    if share.add_waiting(job):
+        state.heads.touch(share)
 
 
 def _started(state: State, event: happened.JobStarted) -> None:
@@ -86,7 +74,10 @@ def _started(state: State, event: happened.JobStarted) -> None:
 
 
 def _ended(state: State, event: happened.JobEnded) -> None:
-    end(state, _in_phase(state, event.job_id, (DISPATCHED,), "end"))
+    job = state.jobs.get(event.job_id)
+    if job is None or job.phase is not DISPATCHED:
+        job = _in_phase(state, event.job_id, (DISPATCHED,), "end")
+    end(state, job)
 
 
 def _retried(state: State, event: happened.JobRetried) -> None:
@@ -169,7 +160,7 @@ def _queue_state_changed(state: State, event: happened.QueueStateChanged) -> Non
     state.queue_enabled = event.state is DesignState.ENABLED
 
 
-_CHANGES: Final[dict[type, Callable[[State, Any], None]]] = {
+CHANGES: Final[dict[type, Callable[[State, Any], None]]] = {
     happened.JobSubmitted: _submitted,
     happened.JobStarted: _started,
     happened.JobEnded: _ended,

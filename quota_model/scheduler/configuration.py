@@ -18,7 +18,7 @@ from quota_model.scheduler.books import UNBOUNDED, Account, Pool
 from quota_model.scheduler.job import Shape
 from quota_model.scheduler.machines import start_nominated
 from quota_model.scheduler.options import Rounding, SchedulerOptions
-from quota_model.scheduler.share import Share
+from quota_model.scheduler.share import Share, new_share
 from quota_model.scheduler.state import State as SchedulerState
 
 __all__ = [
@@ -74,7 +74,7 @@ def add_share(state: SchedulerState, share: QuotaShare) -> None:
     if name in state.shares:
         raise DesignError(f"the queue has a quota share {name!r} already; give another name")
     settings = _Settings(share, state.options)
-    state.shares[name] = Share(name, share, state.options.head_of_line)
+    state.shares[name] = new_share(name, share, state.options.head_of_line)
     settings.apply(state, state.shares[name])
 
 
@@ -119,6 +119,7 @@ def shape(state: SchedulerState, share: Share, request: tuple[tuple[str, int], .
 
 def rebalance(state: SchedulerState) -> None:
     """Draw up all books anew after a change; what is borrowed above the lendable now is a debt."""
+    state.machines_freed = True
     for pool in state.pools.values():
         _balance(state, pool)
         pool.debt = max(0, pool.borrowed - pool.lendable)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from quota_model.scheduler.decisions import Block, Unblock
 from quota_model.scheduler.job import WAITING, HeadEntry, Job
-from quota_model.scheduler.options import HeadOfLine
 from quota_model.scheduler.reasons import never_fits
 
 if TYPE_CHECKING:
@@ -54,15 +53,9 @@ class Heads:
                     if job.since is None:
                         job.since = state.now
                 share.heads = heads
-            if share.head_of_line is HeadOfLine.BEST_EFFORT:
-                latest = 0
-                for rank, job in enumerate(heads):
-                    # No job is visited before one that its share ranks higher.
-                    latest = max(latest, job.sequence)
-                    self._judge(state, job, (latest, rank, job))
-            else:
-                for job in heads:
-                    self._judge(state, job, (job.sequence, 0, job))
+            if heads:
+                for entry in share.visits(heads):
+                    self._judge(state, entry)
         self._touched.clear()
 
     def report_blocked(self, state: State) -> None:
@@ -73,7 +66,8 @@ class Heads:
                 state.decisions.append(Block(state.now, job.id, job.share.name, reason))
         self._to_block.clear()
 
-    def _judge(self, state: State, job: Job, entry: HeadEntry) -> None:
+    def _judge(self, state: State, entry: HeadEntry) -> None:
+        job = entry[3]
         target: list[HeadEntry] | None = self.entitled
         in_share = None
         for account, instances in job.parts:

@@ -34,8 +34,8 @@ DISPATCHED: Final = Phase.DISPATCHED
 STOPPING: Final = Phase.STOPPING
 ENDED: Final = Phase.ENDED
 
-HeadEntry = tuple[int, int, "Job"]
-"""A head in the order in which heads are visited."""
+HeadEntry = tuple[int, int, int, "Job"]
+"""A head in the order in which heads are visited: when, its rank in its share, its sequence number, and the job."""
 
 
 class Shape:

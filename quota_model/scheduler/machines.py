@@ -58,6 +58,7 @@ def end_nomination(state: State, job: Job) -> dict[Job, None]:
     nomination = state.nominations.pop(job)
     job.nomination = None
     nomination.drop_claims()
+    state.machines_freed = True
     for victim in nomination.stops:
         victim.stopping_for = None
     return nomination.stops
@@ -85,6 +86,9 @@ def start_nominated(state: State) -> None:
     """Dispatch, in the order of their decisions, nominated jobs whose victims have stopped and whose machines are
     free, without taking what earlier ones need beyond their own victims.
     """
+    state.machines_freed = False
+    if not state.nominations:
+        return
     claimed: dict[Pool, int] = {}
     for nomination in tuple(state.nominations.values()):
         job = nomination.job
@@ -93,6 +97,7 @@ def start_nominated(state: State) -> None:
             for account, instances in job.parts
         ):
             end_nomination(state, job)
+            state.machines_freed = False
             dispatch(state, job, nomination.placement, nomination.lines)
         else:
             for (account, _), claim in zip(job.parts, nomination.claims, strict=True):

@@ -33,7 +33,7 @@ _STATUS_REASONS = {
 def run(state: State) -> None:
     """Place all heads that can be placed now."""
     heads = state.heads
-    if state.nominations:
+    if state.machines_freed:
         start_nominated(state)
     heads.refresh(state)
     if state.environment_enabled:
@@ -43,7 +43,7 @@ def run(state: State) -> None:
             or (heads.in_share and _preempt_in_share(state))
         ):
             heads.refresh(state)
-        if state.nominations:
+        if state.machines_freed:
             start_nominated(state)
     heads.report_blocked(state)
 
@@ -52,11 +52,15 @@ def _place_entitled(state: State) -> bool:
     """Rule 1: place the first head that stays within its share's own limits, reclaiming what is short from
     borrowers; it needs no higher priority for that.
     """
-    for _, _, head in state.heads.entitled:
-        short = shortage(head)
-        if not short:
+    for entry in state.heads.entitled:
+        head = entry[3]
+        for account, instances in head.parts:
+            if account.short_with(instances):
+                break
+        else:
             _place(state, head, Placement.ENTITLED)
             return True
+        short = shortage(head)
         victims = cross_share_victims(head, short, Ranking(state.options.victim_order, state.now))
         if victims is not None:
             _place(state, head, Placement.ENTITLED, _stop_all(state, head, victims, short))
@@ -68,7 +72,13 @@ def _place_borrower(state: State) -> bool:
     """Rule 2: place the first head that goes above its share's limits, within its borrow limit, if nothing is
     short; one that does not fit does not stop the next share's head.
     """
-    for _, _, head in state.heads.borrowing:
+    for pool in state.pools.values():
+        if pool.lendable > pool.borrowed and pool.capacity > pool.used:
+            break
+    else:
+        return False  # nothing is left to borrow
+    for entry in state.heads.borrowing:
+        head = entry[3]
         for account, instances in head.parts:
             if account.short_with(instances):
                 break
@@ -83,7 +93,8 @@ def _preempt_in_share(state: State) -> bool:
     borrowers what is then still short of the share's own limits.
     """
     ranking = Ranking(state.options.victim_order, state.now)
-    for _, _, head in state.heads.in_share:
+    for entry in state.heads.in_share:
+        head = entry[3]
         needs = in_share_needs(head)
         victims = in_share_victims(head, needs, ranking)
         if victims is None:

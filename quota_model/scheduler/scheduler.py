@@ -9,7 +9,7 @@ from typing import Self, cast
 
 from quota_model.design import QuotaQueue
 from quota_model.scheduler import changes, configuration, fronts, passes
-from quota_model.scheduler.changes import SchedulerError
+from quota_model.scheduler.changes import CHANGES, SchedulerError
 from quota_model.scheduler.decisions import Decision, Dispatch, Fail, Nominate, Preempt, Stop
 from quota_model.scheduler.events import Event
 from quota_model.scheduler.explain import explain
@@ -43,7 +43,16 @@ class Scheduler:
         :raises SchedulerError: if the event makes no sense now, such as the end of a job that is not dispatched, a
             submission to a disabled share, or a time before an earlier event's.
         """
-        changes.apply(self._state, event)
+        state = self._state
+        before, now = state.now, event.time
+        if now < before:
+            raise SchedulerError(f"{event!r} is earlier than {before}, the time of the last event; keep them in order")
+        state.now = now
+        try:
+            CHANGES[type(event)](state, event)
+        except ValueError:
+            state.now = before
+            raise
 
     def run_pass(self, now: int) -> tuple[Decision, ...]:
         """Decide, and return every decision made since the last pass, in order."""
@@ -65,7 +74,7 @@ class Scheduler:
         for event in sorted(events, key=lambda event: changes.rank(self._state, event)):
             if event.time != now:
                 raise SchedulerError(f"{event!r} does not happen at {now}; give the events of one instant")
-            changes.apply(self._state, event)
+            self.apply(event)
         return self.run_pass(now)
 
     def copy(self) -> Self:

@@ -1,4 +1,8 @@
-"""A quota share inside the scheduler: its accounts, and the queue of its waiting jobs."""
+"""A quota share inside the scheduler: its accounts, and the queue of its waiting jobs.
+
+Jobs wait in lanes, and only the first of a lane can be a head. How many lanes there are, and which jobs wait in
+which, is what the option ``head_of_line`` decides.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,18 @@ from collections.abc import Iterator, Mapping
 
 from quota_model.design import QuotaShare
 from quota_model.scheduler.books import Account
-from quota_model.scheduler.job import Job, Shape
+from quota_model.scheduler.job import HeadEntry, Job, Shape
 from quota_model.scheduler.options import HeadOfLine
 from quota_model.scheduler.sorted_queue import SortedQueue
 
-__all__ = ["Lane", "Share"]
+__all__ = ["Lane", "Share", "new_share"]
 
 Lane = SortedQueue[tuple[int, int, Job]]
 """Waiting jobs in the share's order: higher priority (negated), then sequence number."""
 
 
 class Share:
-    """One quota share's state. Jobs wait in lanes, and only the first of a lane can be a head: one lane for all
-    jobs (strict), one per instance type (per unit), or one per request (best effort: jobs of the same request fit
-    alike, so that looking at the first of them is enough).
-    """
+    """One quota share's state, with one head at most: one lane for all jobs (``strict``)."""
 
     __slots__ = (
         "accounts",
@@ -29,7 +30,6 @@ class Share:
         "borrows",
         "design",
         "enabled",
-        "head_of_line",
         "heads",
         "in_share_preemption",
         "lanes",
@@ -38,10 +38,9 @@ class Share:
         "shapes",
     )
 
-    def __init__(self, name: str, design: QuotaShare, head_of_line: HeadOfLine) -> None:
+    def __init__(self, name: str, design: QuotaShare) -> None:
         self.name = name
         self.design = design
-        self.head_of_line = head_of_line
         self.enabled = True
         self.borrows = False
         self.borrow_limit = 0
@@ -50,43 +49,44 @@ class Share:
         self.accounts: dict[str, Account] = {}
         self.lanes: dict[object, Lane] = {}
         self.heads: list[Job] = []
+        """Its heads as they were when last judged."""
         self.live = 0
         """How many of its jobs have not ended."""
         self.shapes: dict[tuple[tuple[str, int], ...], Shape] = {}
 
-    def lane(self, key: object) -> Lane:
-        """Return the lane of a key, a new one if there is none."""
-        if key not in self.lanes:
-            self.lanes[key] = SortedQueue()
-        return self.lanes[key]
-
-    def lanes_of(self, request: Mapping[str, int]) -> tuple[Lane, ...]:
+    def lanes_of(self, request: Mapping[str, int]) -> tuple[Lane, ...]:  # noqa: ARG002 - for subclasses
         """Return the lanes in which a job with this request waits."""
-        if self.head_of_line is HeadOfLine.STRICT:
-            return (self.lane(None),)
-        if self.head_of_line is HeadOfLine.PER_UNIT:
-            return tuple(self.lane(unit) for unit in request)
-        return (self.lane(tuple(request.items())),)
+        return (self._lane(None),)
 
-    def add_waiting(self, job: Job) -> None:
-        """Put a job into the queue, at its place."""
+    def add_waiting(self, job: Job) -> bool:
+        """Put a job into the queue, at its place; return whether that is the first of a lane."""
         entry = (-job.priority, job.sequence, job)
+        is_first = False
         for lane in job.shape.lanes:
             lane.add(entry)
+            is_first = is_first or lane.first is entry
+        return is_first
 
     def remove_waiting(self, job: Job) -> None:
         """Take a job out of the queue."""
-        entry = (-job.priority, job.sequence, job)
         for lane in job.shape.lanes:
-            lane.remove(entry)
+            first = lane.first
+            if first is not None and first[2] is job:
+                lane.pop_first()
+            else:
+                lane.remove((-job.priority, job.sequence, job))
 
     def first_jobs(self) -> list[Job]:
-        """Return the heads: the jobs that are first in each of their lanes, in the share's order."""
-        firsts = [entry for lane in self.lanes.values() if (entry := lane.first) is not None]
-        if len(firsts) > 1:
-            firsts = sorted({entry[1]: entry for entry in firsts}.values())
-            return [job for _, _, job in firsts if all(lane.first[2] is job for lane in job.shape.lanes if lane.first)]
-        return [entry[2] for entry in firsts]
+        """Return the heads, in the share's order."""
+        for lane in self.lanes.values():
+            first = lane.first
+            if first is not None:
+                return [first[2]]
+        return []
+
+    def visits(self, heads: list[Job]) -> list[HeadEntry]:
+        """Return when a pass visits each head: by sequence."""
+        return [(job.sequence, 0, job.sequence, job) for job in heads]
 
     def waiting(self) -> Iterator[Job]:
         """Yield the waiting jobs in the share's order."""
@@ -95,3 +95,56 @@ class Share:
             if job is not last:
                 yield job
             last = job
+
+    def _lane(self, key: object) -> Lane:
+        if key not in self.lanes:
+            self.lanes[key] = SortedQueue()
+        return self.lanes[key]
+
+
+class _PerUnitShare(Share):
+    """One head per instance type: a job waits in the lane of each type it asks for, and has to be the first in all."""
+
+    __slots__ = ()
+
+    def lanes_of(self, request: Mapping[str, int]) -> tuple[Lane, ...]:
+        return tuple(self._lane(unit) for unit in request)
+
+    def first_jobs(self) -> list[Job]:
+        firsts = {first[1]: first for lane in self.lanes.values() if (first := lane.first) is not None}
+        return [entry[2] for entry in sorted(firsts.values()) if self._is_head(entry[2])]
+
+    @staticmethod
+    def _is_head(job: Job) -> bool:
+        return all(lane.first is not None and lane.first[2] is job for lane in job.shape.lanes)
+
+
+class _BestEffortShare(Share):
+    """What does not fit is skipped. Jobs with the same request fit alike, so each request has a lane, and looking at
+    the first job of each is enough. No job is visited before one that its share ranks higher.
+    """
+
+    __slots__ = ()
+
+    def lanes_of(self, request: Mapping[str, int]) -> tuple[Lane, ...]:
+        return (self._lane(tuple(request.items())),)
+
+    def first_jobs(self) -> list[Job]:
+        firsts = [first for lane in self.lanes.values() if (first := lane.first) is not None]
+        return [entry[2] for entry in sorted(firsts)]
+
+    def visits(self, heads: list[Job]) -> list[HeadEntry]:
+        latest = 0
+        entries = []
+        for rank, job in enumerate(heads):
+            latest = max(latest, job.sequence)
+            entries.append((latest, rank, job.sequence, job))
+        return entries
+
+
+_KINDS = {HeadOfLine.STRICT: Share, HeadOfLine.PER_UNIT: _PerUnitShare, HeadOfLine.BEST_EFFORT: _BestEffortShare}
+
+
+def new_share(name: str, design: QuotaShare, head_of_line: HeadOfLine) -> Share:
+    """Return a share without limits and jobs."""
+    return _KINDS[head_of_line](name, design)

@@ -47,6 +47,14 @@ class SortedQueue(Generic[_Entry]):
             buckets.insert(position + 1, bucket[half:])
             del bucket[half:]
 
+    def pop_first(self) -> _Entry:
+        """Take the smallest entry out; raises :class:`IndexError` if there is none."""
+        buckets = self._buckets
+        entry = buckets[0].pop(0)
+        if not buckets[0]:
+            del buckets[0]
+        return entry
+
     def remove(self, entry: _Entry) -> None:
         """Take an entry out; raises :class:`KeyError` if it is not there."""
         buckets = self._buckets

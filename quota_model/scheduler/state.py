@@ -12,7 +12,7 @@ from quota_model.scheduler.machines import Nomination, end_nomination, stop_is_o
 from quota_model.scheduler.options import SchedulerOptions
 from quota_model.scheduler.share import Share
 
-__all__ = ["State", "end", "fail", "release", "requeue", "stop_completed", "wait_again", "withdraw_nominations"]
+__all__ = ["State", "end", "fail", "requeue", "stop_completed", "wait_again", "withdraw_nominations"]
 
 
 class State:
@@ -25,6 +25,7 @@ class State:
         "heads",
         "jobs",
         "leaving",
+        "machines_freed",
         "next_sequence",
         "nominations",
         "now",
@@ -53,10 +54,12 @@ class State:
         self.heads = Heads()
         self.nominations: dict[Job, Nomination] = {}
         """Nominated jobs in the order of their decisions."""
+        self.machines_freed = False
+        """Whether a nominated job may be able to start since it was last tried."""
         self.decisions: list[Decision] = []
 
 
-def release(job: Job) -> None:
+def _release(job: Job) -> None:
     """Give back a placed job's quota."""
     for account, instances in job.parts:
         account.strike(job)
@@ -65,7 +68,8 @@ def release(job: Job) -> None:
             account.pool.settle()
 
 
-def _free_machines(job: Job) -> None:
+def _free_machines(state: State, job: Job) -> None:
+    state.machines_freed = True
     for account, instances in job.parts:
         account.pool.machines -= instances
 
@@ -73,13 +77,13 @@ def _free_machines(job: Job) -> None:
 def _give_back(state: State, job: Job) -> None:
     """Give back all that a job holds, whatever its phase."""
     if job.phase is DISPATCHED:
-        release(job)
-        _free_machines(job)
+        _release(job)
+        _free_machines(state, job)
     elif job.phase is NOMINATED:
-        release(job)
+        _release(job)
         end_nomination(state, job)
     elif job.phase is STOPPING:
-        _free_machines(job)
+        _free_machines(state, job)
         stop_is_over(job)
     else:
         job.share.remove_waiting(job)
@@ -92,7 +96,8 @@ def end(state: State, job: Job) -> None:
     del state.jobs[job.id]
     share = job.share
     share.live -= 1
-    state.heads.touch(share)
+    if share.heads:
+        state.heads.touch(share)
     if not share.live and share in state.leaving:
         state.leaving.remove(share)
         for account in share.accounts.values():

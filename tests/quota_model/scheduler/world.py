@@ -1,0 +1,392 @@
+"""A scheduler and the plain reference side by side: everything that happens happens to both, and after every pass
+they must agree and all that must always hold is checked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from math import inf
+from random import Random
+from typing import Any
+
+from quota_model.design import (
+    CapacityLimits,
+    QuotaQueue,
+    QuotaShare,
+    ResourceSharing,
+    ServiceEnvironment,
+    State,
+)
+from quota_model.scheduler import (
+    Block,
+    Decision,
+    Dispatch,
+    EnvironmentReplaced,
+    Event,
+    Fail,
+    HeadOfLine,
+    JobEnded,
+    JobRetried,
+    JobStarted,
+    JobSubmitted,
+    JobTerminated,
+    Nominate,
+    Preempt,
+    PriorityChanged,
+    QueueStateChanged,
+    Requeue,
+    Rounding,
+    Scheduler,
+    SchedulerOptions,
+    ShareAdded,
+    ShareRemoved,
+    ShareReplaced,
+    Stop,
+    StopCompleted,
+    TimeLimitExpired,
+    Unblock,
+    VictimOrder,
+)
+from tests.quota_model.scheduler.reference import Reference, RefJob, Said
+
+UNITS = ("ml.g5.xlarge", "ml.p5.48xlarge")
+
+
+class CheckedReference(Reference):
+    """The reference, which proves each set of victims by trying all smaller ones."""
+
+    def place(self, head: RefJob, rule: str, cross: list[RefJob], in_share: list[RefJob]) -> None:
+        gone = [*in_share, *cross]
+        short = self.short(head, in_share)
+        rest = [job for job in self.placed() if job not in in_share]
+        borrowing = {job for unit in short for job in self.borrowed_parts(unit, rest)}
+        assert borrowing >= set(cross), "I8: only a job with a borrowed part is a cross-share victim"
+        for victim in in_share:
+            assert victim.share is head.share, "I9: an in-share victim is of the same share"
+            assert victim.priority < head.priority, "I9: an in-share victim has strictly lower priority"
+            assert head.share.design.in_share_preemption, "I9: in-share preemption is on"
+        assert self.lets_in(head, in_share, cross), "I10: the victims are sufficient"
+        if len(gone) <= 6:
+            for size in range(len(gone)):
+                for fewer in combinations(gone, size):
+                    kept = [[job for job in jobs if job in fewer] for jobs in (in_share, cross)]
+                    assert not self.lets_in(head, *kept), "I10: the victims are minimal"
+        super().place(head, rule, cross, in_share)
+
+    def lets_in(self, head: RefJob, in_share: list[RefJob], cross: list[RefJob]) -> bool:
+        """Whether the head may be placed if these jobs go."""
+        if self.short(head, [*in_share, *cross]) or not self.within(head, True, in_share):
+            return False
+        return not cross or self.within(head, False, in_share)
+
+
+class World:
+    """Both schedulers, and what happened to them."""
+
+    def __init__(self, queue: QuotaQueue, options: SchedulerOptions) -> None:
+        self.scheduler = Scheduler(queue, options)
+        self.reference = CheckedReference(queue, options)
+        self.now = 0
+        self.submitted = 0
+        self.dispatches: Counter[str] = Counter()
+        self.lost: Counter[str] = Counter()
+        """Attempts that are over, by job."""
+        self.preempted_at: dict[str, int] = {}
+        self.changed_priorities: set[str] = set()
+        self.excess: dict[str, float] = {}
+        self.reconfigured = False
+
+    def happen(self, event: Event) -> None:
+        """Let an event happen to both."""
+        match event:
+            case ShareAdded() | ShareReplaced() | ShareRemoved() | EnvironmentReplaced():
+                self.excess.clear()
+                self.reconfigured = True
+            case PriorityChanged():
+                self.changed_priorities.add(event.job_id)
+            case JobEnded() | JobRetried() | StopCompleted():
+                self.lost[event.job_id] += 1
+        self.scheduler.apply(event)
+        self.reference.apply(event)
+        self.now = event.time
+
+    def decide(self) -> tuple[Decision, ...]:
+        """Run a pass of both, and check everything."""
+        decisions = self.scheduler.run_pass(self.now)
+        said = [short for decision in decisions if (short := _in_short(decision)) is not None]
+        assert said == self.reference.run_pass(self.now), "the scheduler decides what the reference decides"
+        for decision in decisions:
+            self._check_decision(decision)
+        assert self.scheduler.run_pass(self.now) == (), "I12: a second pass changes nothing"
+        self._check_state()
+        return decisions
+
+    def _check_decision(self, decision: Decision) -> None:
+        match decision:
+            case Dispatch():
+                self.dispatches[decision.job_id] += 1
+            case Preempt():
+                assert self.preempted_at.get(decision.job_id) != self.now, "I11: nobody is preempted twice at once"
+                self.preempted_at[decision.job_id] = self.now
+        if isinstance(decision, Dispatch | Nominate):
+            for line in decision.lines:
+                assert line.used <= line.capacity, "I1: no placement exceeds the environment"
+            self._check_order(decision.job_id)
+
+    def _check_order(self, job_id: str) -> None:
+        job = self.reference.jobs.get(job_id)
+        if (
+            job is None
+            or self.scheduler.options.head_of_line is not HeadOfLine.STRICT
+            or job.attempts + job.preemptions > 1
+        ):
+            return
+        if job_id in self.changed_priorities or not self.scheduler.options.returned_jobs_keep_their_place:
+            return
+        for other in self.reference.in_order(job.share):
+            if other.priority == job.priority and other.id not in self.changed_priorities and not other.attempts:
+                assert other.sequence > job.sequence or other.preemptions, "I15: equal priorities go in order"
+
+    def _check_state(self) -> None:
+        reference = self.reference
+        placed = reference.placed()
+        units = sorted({unit for share in self.scheduler.usage() for unit in (share.unit,)} | set(UNITS))
+        for unit in units:
+            machines = reference.held((job for job in reference.jobs.values() if job.on_machines), unit)
+            capacity = reference.capacity(unit)
+            self._only_shrinks(f"quota {unit}", reference.held(placed, unit) - capacity, "I1: quota held")
+            self._only_shrinks(f"machines {unit}", machines - capacity, "I1: machines in use")
+            self._only_shrinks(f"debt {unit}", reference.debt(unit, placed), "I3: the ledger rule")
+            for share in reference.shares:
+                above = reference.used(share, unit, placed) - reference.ceiling(share, unit)
+                self._only_shrinks(f"{id(share)} {unit}", above, "I4, I5: the share's limit and borrow limit")
+        self.reconfigured = False
+        self._check_usage(placed)
+        self._check_heads()
+        self._check_jobs()
+
+    def _only_shrinks(self, what: str, excess: float, message: str) -> None:
+        """An excess is there only after a change of the configuration, and only gets smaller."""
+        assert excess <= self.excess.get(what, inf if self.reconfigured else 0), message
+        self.excess[what] = max(0, excess)
+
+    def _check_usage(self, placed: list[RefJob]) -> None:
+        reference = self.reference
+        by_name: Counter[tuple[str, str]] = Counter()
+        borrowed: Counter[str] = Counter()
+        lent: Counter[str] = Counter()
+        for line in self.scheduler.usage():
+            by_name[line.share, line.unit] += line.used
+            borrowed[line.unit] += line.borrowed
+            lent[line.unit] += line.lent
+            assert min(line.limit, line.used, line.borrowed, line.lent, line.idle) >= 0
+        for share in {share.name for share in reference.shares}:
+            for unit in UNITS:
+                held = sum(reference.used(other, unit, placed) for other in reference.shares if other.name == share)
+                assert by_name[share, unit] == held, "I2: usage is the sum of its jobs"
+        for unit in UNITS:
+            assert borrowed[unit] == reference.borrowed(unit, placed), "I2: borrowed is the sum of the excesses"
+            if not reference.options.borrow_unowned_capacity:
+                lendable = reference.lendable(unit, placed)
+                assert lent[unit] == min(borrowed[unit], lendable), "what is borrowed is lent, unless there is debt"
+
+    def _check_heads(self) -> None:
+        reference = self.reference
+        shown = self.scheduler.front_of_quota_shares()
+        for share in reference.shares:
+            if share.removed:
+                continue
+            heads = reference.heads_of(share)
+            assert [front.job_id for front in shown[share.name]] == [job.id for job in heads]
+            for head in heads:
+                reason = self.scheduler.blocked_reason(head.id)
+                expected = reference.never_fits(head)
+                assert (reason is None) == (expected is None), "a head that never fits has a reason"
+                assert expected is None or (reason is not None and expected in reason), "F3.8's reason"
+                if reference.environment.state is State.ENABLED:
+                    self._check_head(head)
+
+    def _check_head(self, head: RefJob) -> None:
+        reference = self.reference
+        assert not reference.within(head, True) or reference.short(head), "I7: no head waits that fits"
+        if reference.within(head, False):
+            everyone = reference.cross_candidates(head, [])
+            assert reference.short(head, everyone), "I6: no entitled head waits while enough is borrowed"
+        if head.share.design.in_share_preemption and reference.never_fits(head) is None:
+            lower = reference.in_share_candidates(head)
+            assert not lower or not reference.fits_without(head, lower), "rule 3: no head waits for lower priorities"
+
+    def _check_jobs(self) -> None:
+        views = {view.job_id: view for view in self.scheduler.jobs()}
+        assert list(views) == list(self.reference.jobs), "I13: a job is in the queue until it ends, once"
+        for job in self.reference.live():
+            view = views[job.id]
+            assert view.nominated == (job.phase == "nominated")
+            assert view.stopping == (job.phase == "stopping")
+            assert (view.priority, view.sequence, view.preemptions) == (job.priority, job.sequence, job.preemptions)
+            over = self.lost[job.id] + job.on_machines
+            assert view.attempts == self.dispatches[job.id] == over, "I13: attempts add up"
+
+
+def _in_short(decision: Decision) -> Said | None:
+    match decision:
+        case Dispatch():
+            return "dispatch", decision.job_id
+        case Nominate():
+            return "nominate", decision.job_id, str(decision.placement), decision.waits_for
+        case Preempt():
+            return "preempt", decision.job_id, decision.preemptor, str(decision.kind), decision.counted
+        case Requeue():
+            return "requeue", decision.job_id, str(decision.cause)
+        case Fail():
+            return "fail", decision.job_id
+        case Stop():
+            return "stop", decision.job_id
+        case Block() | Unblock():
+            return None
+
+
+# Things that can happen, drawn from a source of chance
+
+
+def some_options(random: Random) -> SchedulerOptions:
+    """Half of the time the defaults."""
+    if random.random() < 0.5:
+        return SchedulerOptions()
+    return SchedulerOptions(
+        head_of_line=random.choice(list(HeadOfLine)),
+        victim_order=random.choice(list(VictimOrder)),
+        borrow_unowned_capacity=random.random() < 0.3,
+        borrow_without_limit=random.random() < 0.3,
+        borrow_limit_rounding=random.choice(list(Rounding)),
+        disabled_shares_lend=random.random() < 0.7,
+        returned_jobs_keep_their_place=random.random() < 0.7,
+    )
+
+
+def some_limits(random: Random, most: int) -> CapacityLimits:
+    units = random.choice((UNITS[:1], UNITS[:1], UNITS[1:], UNITS))
+    return CapacityLimits.of({unit: random.randint(1, most) for unit in units})
+
+
+def some_share(random: Random, name: str) -> QuotaShare:
+    sharing = random.choice(
+        (
+            ResourceSharing.reserve(),
+            ResourceSharing.lend(),
+            ResourceSharing.lend_and_borrow(),
+            ResourceSharing.lend_and_borrow(borrow_limit=random.choice((0, 50, 100, 200))),
+        )
+    )
+    state = State.DISABLED if random.random() < 0.1 else State.ENABLED
+    return QuotaShare(name, some_limits(random, 4), sharing, random.random() < 0.5, state)
+
+
+def some_environment(random: Random, shares: tuple[QuotaShare, ...]) -> ServiceEnvironment:
+    limits: Counter[str] = Counter()
+    for share in shares:
+        limits.update(share.capacity_limits.as_instances())
+    capacities = {unit: max(1, count + random.choice((-2, 0, 0, 0, 0, 2))) for unit, count in sorted(limits.items())}
+    state = State.DISABLED if random.random() < 0.05 else State.ENABLED
+    return ServiceEnvironment(CapacityLimits.of(capacities), state=state)
+
+
+def some_queue(random: Random) -> QuotaQueue:
+    shares = tuple(some_share(random, name) for name in "ABCD"[: random.randint(1, 4)])
+    environment = some_environment(random, shares)
+    return QuotaQueue(ServiceEnvironment(environment.capacity_limits), shares)
+
+
+def submit(world: World, random: Random) -> Event | None:
+    design = world.scheduler.design
+    shares = [share for share in design.quota_shares if share.state is State.ENABLED]
+    if not shares or design.state is State.DISABLED or len(world.reference.jobs) >= 16:
+        return None
+    share = random.choice(shares)
+    units = list(share.capacity_limits.units)
+    if random.random() < 0.05:
+        units = list(UNITS)
+    request = {unit: random.choice((1, 1, 1, 2, 2, 3, 4, 6)) for unit in units if random.random() < 0.7}
+    request = request or {units[0]: 1}
+    world.submitted += 1
+    priority, retries = random.choice((0, 1, 1, 1, 2, 3)), random.choice((None, None, 0, 1))
+    return JobSubmitted(world.now, f"j{world.submitted}", str(share.name), request, priority, retries)
+
+
+def _some_job(world: World, random: Random, *phases: str) -> RefJob | None:
+    jobs = [job for job in world.reference.live() if job.phase in phases]
+    return random.choice(jobs) if jobs else None
+
+
+def start(world: World, random: Random) -> Event | None:
+    job = _some_job(world, random, "dispatched")
+    return JobStarted(world.now, job.id) if job else None
+
+
+def end(world: World, random: Random) -> Event | None:
+    job = _some_job(world, random, "dispatched")
+    return JobEnded(world.now, job.id, random.random() < 0.8) if job else None
+
+
+def retry(world: World, random: Random) -> Event | None:
+    job = _some_job(world, random, "dispatched")
+    return JobRetried(world.now, job.id) if job and not job.terminating else None
+
+
+def complete_stop(world: World, random: Random) -> Event | None:
+    jobs = [job for job in world.reference.live() if job.on_machines and (job.terminating or job.phase == "stopping")]
+    return StopCompleted(world.now, random.choice(jobs).id) if jobs else None
+
+
+def terminate(world: World, random: Random) -> Event | None:
+    job = _some_job(world, random, "waiting", "nominated", "dispatched", "stopping")
+    return JobTerminated(world.now, job.id) if job else None
+
+
+def expire(world: World, random: Random) -> Event | None:
+    blocked = [job for job in world.reference.heads() if world.reference.never_fits(job)]
+    return TimeLimitExpired(world.now, random.choice(blocked).id, "reason") if blocked else None
+
+
+def change_priority(world: World, random: Random) -> Event | None:
+    job = _some_job(world, random, "waiting", "nominated", "dispatched", "stopping")
+    return PriorityChanged(world.now, job.id, random.randint(0, 4)) if job else None
+
+
+def replace_share(world: World, random: Random) -> Event | None:
+    shares = [share for share in world.reference.shares if not share.removed]
+    return ShareReplaced(world.now, some_share(random, random.choice(shares).name)) if shares else None
+
+
+def add_share(world: World, random: Random) -> Event | None:
+    free = sorted(set("ABCDE") - {share.name for share in world.reference.shares if not share.removed})
+    return ShareAdded(world.now, some_share(random, free[0])) if free else None
+
+
+def remove_share(world: World, random: Random) -> Event | None:
+    shares = [share for share in world.reference.shares if not share.removed]
+    return ShareRemoved(world.now, random.choice(shares).name) if len(shares) > 1 else None
+
+
+def replace_environment(world: World, random: Random) -> Event | None:
+    environment = some_environment(random, world.scheduler.design.quota_shares)
+    return EnvironmentReplaced(world.now, environment)
+
+
+def change_queue_state(world: World, random: Random) -> Event | None:
+    return QueueStateChanged(world.now, random.choice((State.ENABLED, State.ENABLED, State.DISABLED)))
+
+
+OFTEN = (submit, submit, submit, submit, start, start, end, end, complete_stop, complete_stop, change_priority)
+SELDOM = (retry, terminate, expire)
+CONFIGURATION = (replace_share, add_share, remove_share, replace_environment, change_queue_state)
+
+
+def step(world: World, maker: Any, random: Random) -> None:
+    """Let one thing happen, now or later, with a pass or, now and then, without."""
+    world.now += random.choice((0, 0, 1, 1000))
+    event = maker(world, random)
+    if event is not None:
+        world.happen(event)
+        if random.random() < 0.8:
+            world.decide()
