@@ -8,7 +8,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := 26.3# the first thing in a new .venv: installs dependency groups
-SYNTH := cdk synth --quiet
+INSTALL := python -m pip install --quiet --constraint constraints.txt
+DEV := setup $(VENV)/.installed-dev
 
 export PATH := $(CURDIR)/$(BIN):$(CURDIR)/node_modules/.bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE# aws_cdk takes seconds to import without bytecode
@@ -20,24 +21,24 @@ help: ## say what there is
 
 demo: setup ## synthesize the two example stacks with the CDK CLI, and judge them
 	@rm -rf cdk.out
-	$(SYNTH)
+	cdk synth --quiet
 	quotactl check cdk.out
 
 test: check ## lint, types and every test
 	QUOTA_CONSTRUCTS_FLAGS=none pytest -q -m "not slow" tests/quota_constructs tests/stacks
 	QUOTA_CONSTRUCTS_FLAGS=recommended pytest
 
-bench: setup ## measure, each figure against its reference
+bench: $(DEV) ## measure, each figure against its reference
 	python -m benchmarks
 
-check: setup ## lint, format and types
+check: $(DEV) ## lint, format and types
 	ruff check
 	ruff format --check
 	mypy
 
 lint: check
 
-format: setup ## format, and fix what can be fixed
+format: $(DEV) ## format, and fix what can be fixed
 	ruff check --fix
 	ruff format
 
@@ -47,22 +48,26 @@ readme: setup ## write the README's generated parts anew
 setup: $(VENV)/.installed node_modules/.installed
 
 $(VENV)/.installed: pyproject.toml constraints.txt
-	@test -x $(BIN)/python || .ci/new-venv $(VENV)
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || .ci/new-venv $(VENV)
 	@python -m pip --version | grep -q "^pip $(PIP) " || python -m pip install --quiet pip==$(PIP)
 	@if node --version 2>/dev/null | grep -Eq '^v(2[2-9]|[3-9][0-9])'; then node=; else node='--group node'; fi; \
-	python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt \
-		--editable '.[cli,local]' --group dev $$node
+	$(INSTALL) --build-constraint constraints.txt --editable '.[local]' $$node
 	@.ci/link-node $(BIN)
 	@touch $@
 
-node_modules/.installed: package.json package-lock.json $(VENV)/.installed
+# What developing takes more than using: not worth the wait before a first demo.
+$(VENV)/.installed-dev: $(VENV)/.installed
+	@$(INSTALL) --group dev
+	@touch $@
+
+node_modules/.installed: package.json package-lock.json | $(VENV)/.installed
 	@npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 lock: ## pin the newest packages that fit, in constraints.txt
 	@rm -rf build/lock && .ci/new-venv build/lock
 	@build/lock/bin/python -m pip install --quiet pip==$(PIP)
-	@build/lock/bin/python -m pip install --quiet --editable '.[cli,local]' --group dev --group node
+	@build/lock/bin/python -m pip install --quiet --editable '.[local]' --group dev --group node
 	@{ sed -n '/^#/p' constraints.txt; build/lock/bin/python -m pip freeze --exclude-editable; } > build/constraints.txt
 	@mv build/constraints.txt constraints.txt
 
