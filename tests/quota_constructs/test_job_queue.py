@@ -29,8 +29,8 @@ def queue(stack: Stack, **props: Any) -> TrainingJobQueue:
 
 
 def time_limit(seconds: float = 600, **fields: Any) -> JobStateTimeLimitAction:
-    reason = JobStateTimeLimitReason.QUOTA_MANAGEMENT_LIMIT_EXCEEDED
-    return JobStateTimeLimitAction(**({"reason": reason, "max_time": Duration.seconds(seconds)} | fields))
+    fields = {"reason": JobStateTimeLimitReason.QUOTA_MANAGEMENT_LIMIT_EXCEEDED} | fields
+    return JobStateTimeLimitAction(max_time=Duration.seconds(seconds), **fields)
 
 
 def test_renders_what_it_is_given(stack: Stack) -> None:
