@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from aws_cdk import App, Stack
@@ -30,5 +29,14 @@ def kind() -> str:
 @pytest.fixture(scope="class")
 def stack(tmp_path_factory: pytest.TempPathFactory, kind: str) -> Stack:
     """A stack for all the tests of a class on one kind: each asks something else of the same policies."""
-    outdir: Path = tmp_path_factory.mktemp("cdk.out")
-    return Stack(App(context=feature_flags(), outdir=str(outdir)), "Stack")
+    return _new_stack(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def module_stack(tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    """A stack for all the tests of a module."""
+    return _new_stack(tmp_path_factory)
+
+
+def _new_stack(tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    return Stack(App(context=feature_flags(), outdir=str(tmp_path_factory.mktemp("cdk.out"))), "Stack")

@@ -1,16 +1,18 @@
 // Evaluates IAM requests, one JSON object a line, against identity policies, with AWS's own action data.
-// {"policies": [document, ...], "action": "...", "resource": "...", "account": "...", "context": {...}}
+// {"policies": [document, ...], "action": "...", "resource": "...", "resourcePolicy": document or null, "account": "...",
+//  "context": {...}}
 // gives {"allowed": bool, "ignored": [context keys that AWS does not have for this action]} or {"error": ...}.
 import { createInterface } from 'node:readline'
 import { runSimulation } from '@cloud-copilot/iam-simulate'
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { policies, action, resource, account, context } = JSON.parse(line)
+  const { policies, action, resource, resourcePolicy, account, context } = JSON.parse(line)
   const outcome = await runSimulation(
     {
       identityPolicies: policies.map((policy, index) => ({ name: `policy${index}`, policy })),
       serviceControlPolicies: [],
       resourceControlPolicies: [],
+      resourcePolicy: resourcePolicy ?? undefined,
       request: {
         principal: `arn:aws:iam::${account}:role/grantee`,
         action,

@@ -24,6 +24,7 @@ class Request:
     action: str
     resource: str = "*"
     context: Mapping[str, str | list[str]] = field(default_factory=dict)
+    resource_policy: Mapping[str, Any] | None = None
 
 
 def submit_service_job(
@@ -63,6 +64,13 @@ def tag_job(new: Mapping[str, str], *, tags: Mapping[str, str] | None = None) ->
 def pass_role(role: str = TRAINING_ROLE, service: str = "sagemaker.amazonaws.com") -> Request:
     """What any call that hands a role to a service asks for."""
     return Request("iam:PassRole", role, {"iam:PassedToService": service})
+
+
+def use_key(action: str, key: str) -> Request:
+    """A call that uses a KMS key with the key policy that the CDK gives keys: the account's policies decide."""
+    everything = {"Action": "kms:*", "Resource": "*"}
+    account = {"Effect": "Allow", "Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:root"}}
+    return Request(action, key, resource_policy={"Version": "2012-10-17", "Statement": [account | everything]})
 
 
 def _requested(tags: Mapping[str, str] | None) -> dict[str, str | list[str]]:
@@ -117,6 +125,7 @@ class Simulator:
             "policies": policies,
             "action": request.action,
             "resource": request.resource,
+            "resourcePolicy": request.resource_policy,
             "account": ACCOUNT,
             "context": request.context,
         }
