@@ -10,6 +10,7 @@ __all__ = [
     "ClientException",
     "ResourceInUse",
     "ResourceNotFound",
+    "ResourceNotFoundException",
     "ServerException",
     "UnknownOperationException",
     "ValidationException",
@@ -55,6 +56,12 @@ class ResourceNotFound(AwsError):
     """SageMaker: there is no such resource."""
 
     code = "ResourceNotFound"
+
+
+class ResourceNotFoundException(AwsError):
+    """Cloud Control: there is no such resource."""
+
+    code = "ResourceNotFoundException"
 
 
 class UnknownOperationException(AwsError):

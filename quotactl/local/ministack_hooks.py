@@ -25,6 +25,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from quotactl.local import cloud_control
 from quotactl.local.batch import api as batch_api
 from quotactl.local.cloudformation import TYPES, ResourceType
 from quotactl.local.errors import AwsError, ClientException, ServerException, ValidationException, not_supported
@@ -41,8 +42,8 @@ Response = tuple[int, dict[str, str], bytes]
 Handler = Callable[[str, str, dict[str, str], bytes, dict[str, list[str]]], Awaitable[Response]]
 
 _SERVICES: Final = (
-    "batch,cloudformation,cloudtrail,dynamodb,ecr,events,iam,kms,lambda,logs,monitoring,s3,scheduler,secretsmanager,"
-    "sns,sqs,ssm,states,sts"
+    "batch,cloudcontrol,cloudformation,cloudtrail,dynamodb,ecr,events,iam,kms,lambda,logs,monitoring,s3,scheduler,"
+    "secretsmanager,sns,sqs,ssm,states,sts"
 )
 """What of ministack is offered: what a stack around a queue is made of. The rest starts servers of its own."""
 _LARGEST_BODY: Final = 1024 * 1024
@@ -108,6 +109,7 @@ def install(aws: LocalAws) -> None:
     ministack.app.SERVICE_HANDLERS = handlers
     handlers["batch"] = _batch_handler(aws)
     handlers["sagemaker"] = _sagemaker_handler(aws)
+    handlers["cloudcontrol"] = _cloud_control_handler(aws)
     handlers["cloudformation"] = _answering_when_done(handlers["cloudformation"])
     _let_state_machines_call_batch()
     for name, resource_type in TYPES.items():
@@ -181,6 +183,21 @@ def _sagemaker_handler(aws: LocalAws) -> Handler:
             return training_api.call(training, operation, read_json(body, ValidationException))
 
         return await _answered(answer, "application/x-amz-json-1.1")
+
+    return handle
+
+
+def _cloud_control_handler(aws: LocalAws) -> Handler:
+    async def handle(
+        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
+    ) -> Response:
+        batch = _batch_of_request(aws)
+
+        def answer() -> dict[str, Any]:
+            operation = headers.get("x-amz-target", "").removeprefix("CloudApiService.")
+            return cloud_control.call(batch, operation, read_json(body, ValidationException))
+
+        return await _answered(answer, "application/x-amz-json-1.0")
 
     return handle
 
