@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import sys
+from typing import Final
 
 __all__ = ["main"]
 
-_NEEDS_CLI = "quotactl needs the command line's packages (no {package} here); run: pip install 'quota-constructs[cli]'"
+_OURS: Final = ("quotactl", "quota_model")
+_EXTRA_OF: Final = {"ministack": "local", "hypercorn": "local"}
+"""The extra that brings a package; the others come with ``[cli]``."""
 
 
 def main() -> None:
-    """Run the command line; without the extra ``[cli]``, say in one line how to get it and exit with 2."""
+    """Run the command line; where an extra is not installed, say in one line how to get it, and exit with 1."""
     try:
         from quotactl.cli import app
+
+        app()
     except ModuleNotFoundError as missing:
-        if missing.name is None or missing.name.partition(".")[0] in ("quotactl", "quota_model"):
+        package = (missing.name or "").partition(".")[0]
+        if not package or package in _OURS:
             raise
-        sys.exit(_NEEDS_CLI.format(package=missing.name))
-    app()
+        extra = _EXTRA_OF.get(package, "cli")
+        sys.exit(f"quotactl needs the package {package} for this; run: pip install 'quota-constructs[{extra}]'")
 
 
 if __name__ == "__main__":

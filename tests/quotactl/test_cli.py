@@ -176,13 +176,25 @@ def test_check_imports_neither_the_cdk_nor_boto3(write: Write) -> None:
     assert _python("-c", code).stdout.splitlines()[-1].split() == ["imported:"]
 
 
-def test_fails_without_the_extra_in_one_line_that_says_how_to_get_it() -> None:
-    code = "import sys; sys.modules['typer'] = None; from quotactl.__main__ import main; main()"
+@pytest.mark.parametrize(
+    ("package", "extra", "arguments"),
+    [
+        ("typer", "cli", ["--help"]),
+        ("yaml", "cli", ["check", "design.yaml"]),
+        ("rich", "cli", ["check", "design.yaml"]),
+    ],
+)
+def test_fails_without_an_extra_in_one_line_that_says_how_to_get_it(
+    tmp_path: Path, package: str, extra: str, arguments: list[str]
+) -> None:
+    (tmp_path / "design.yaml").write_text(DESIGN, encoding="utf-8")
+    code = f"import os, sys; sys.modules[{package!r}] = None; sys.argv = ['quotactl', *{arguments!r}]\n"
+    code += f"os.chdir({str(tmp_path)!r}); from quotactl.__main__ import main; main()"
     result = _python("-c", code)
 
-    assert result.returncode != 0
+    assert result.returncode == 1
     assert result.stderr.splitlines() == [
-        "quotactl needs the command line's packages (no typer here); run: pip install 'quota-constructs[cli]'"
+        f"quotactl needs the package {package} for this; run: pip install 'quota-constructs[{extra}]'"
     ]
 
 
