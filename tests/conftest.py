@@ -16,6 +16,12 @@ from aws_cdk import App, Stack
 PROJECT = Path(__file__).parents[1]
 
 
+def recommended_flags() -> dict[str, Any]:
+    """Return the context of ``cdk.json``."""
+    context: dict[str, Any] = json.loads((PROJECT / "cdk.json").read_text(encoding="utf-8"))["context"]
+    return context
+
+
 def feature_flags() -> dict[str, Any]:
     """Return the flags that the suite runs with: ``QUOTA_CONSTRUCTS_FLAGS`` is ``recommended`` (default) or ``none``."""
     chosen = os.environ.get("QUOTA_CONSTRUCTS_FLAGS", "recommended")
@@ -23,8 +29,7 @@ def feature_flags() -> dict[str, Any]:
         return {}
     if chosen != "recommended":
         raise pytest.UsageError(f"QUOTA_CONSTRUCTS_FLAGS={chosen} is neither recommended nor none")
-    context: dict[str, Any] = json.loads((PROJECT / "cdk.json").read_text(encoding="utf-8"))["context"]
-    return context
+    return recommended_flags()
 
 
 @pytest.fixture
