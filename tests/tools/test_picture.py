@@ -13,7 +13,7 @@ from tools.picture import picture
 
 def _drawn(*shares: QuotaShare) -> str:
     svg = picture(QuotaQueue(ServiceEnvironment(CapacityLimits.of({"ml.g5.xlarge": 9})), shares))
-    ElementTree.fromstring(svg)  # noqa: S314 - it is ours, and has to be well-formed
+    ElementTree.fromstring(svg)
     return svg
 
 
