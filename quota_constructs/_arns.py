@@ -7,6 +7,8 @@ from aws_cdk import Fn
 from quota_constructs._tokens import is_token
 from quota_constructs.errors import MalformedArnError
 
+_SHARE = "/quota-share/"
+
 
 def names_in_arn(arn: str, service: str, *kinds: str) -> tuple[str, ...]:
     """Return the names in an ARN that ends in ``kind/name`` once for each of ``kinds``.
@@ -27,6 +29,12 @@ def names_in_arn(arn: str, service: str, *kinds: str) -> tuple[str, ...]:
         f"{arn!r} is not the ARN of a {kinds[-1].replace('-', ' ')}; "
         f"give arn:<partition>:{service}:<region>:<account>:{shape}"
     )
+
+
+def queue_arn_of(quota_share_arn: str) -> str:
+    """Return the ARN of a quota share's queue; of a token, a token that splits it at deployment."""
+    queue_arn, separator, _ = quota_share_arn.partition(_SHARE)
+    return queue_arn if separator else Fn.select(0, Fn.split(_SHARE, quota_share_arn))
 
 
 def _literal_names(arn: str, service: str, kinds: tuple[str, ...]) -> tuple[str, ...] | None:

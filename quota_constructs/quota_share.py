@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import ClassVar, Protocol
 
 import jsii
-from aws_cdk import Fn, Resource
+from aws_cdk import Resource
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_ssm as ssm
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
-from quota_constructs._arns import names_in_arn
+from quota_constructs._arns import names_in_arn, queue_arn_of
 from quota_constructs._findings import add_warnings, refuse_errors
 from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdentity
 from quota_constructs._injection import property_injectable
@@ -119,12 +119,8 @@ class _ImportedQuotaShare(_QuotaShareBase):
 
     @classmethod
     def of(cls, scope: Construct, id: str, arn: str) -> _ImportedQuotaShare:
-        queue_name, name = names_in_arn(arn, "batch", "job-queue", "quota-share")
-        if "/quota-share/" in arn:
-            queue_arn, _, _ = arn.partition("/quota-share/")
-        else:
-            queue_arn = Fn.join("/", [Fn.select(0, Fn.split("/", arn)), queue_name])
-        return cls(scope, id, arn, name, queue_arn)
+        _, name = names_in_arn(arn, "batch", "job-queue", "quota-share")
+        return cls(scope, id, arn, name, queue_arn_of(arn))
 
 
 class _LookedUpQuotaShare(_ImportedQuotaShare):

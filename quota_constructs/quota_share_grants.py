@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Self
 
-from aws_cdk import Fn
 from aws_cdk import aws_iam as iam
 from aws_cdk.interfaces import aws_batch as refs
 from aws_cdk.interfaces import aws_iam as iam_refs
 
+from quota_constructs._arns import queue_arn_of
 from quota_constructs._grants import (
     UNSCOPED_READS,
     carried_tags,
@@ -41,7 +41,7 @@ class QuotaShareGrants:
     def __init__(self, quota_share: refs.IQuotaShareRef, job_queue_arn: str | None = None) -> None:
         self._share = quota_share
         self._arn = quota_share.quota_share_ref.quota_share_arn
-        self._queue_arn = _queue_arn(self._arn) if job_queue_arn is None else job_queue_arn
+        self._queue_arn = queue_arn_of(self._arn) if job_queue_arn is None else job_queue_arn
         env = quota_share.env
         self._jobs = service_job_arns(quota_share, account=env.account, region=env.region)
 
@@ -151,8 +151,3 @@ class QuotaShareGrants:
             "batch:UpdateQuotaShare",
         ]
         return given.combine(grant(grantee, self._share, actions, [self._arn]))
-
-
-def _queue_arn(share_arn: str) -> str:
-    queue_arn, separator, _ = share_arn.partition("/quota-share/")
-    return queue_arn if separator else Fn.select(0, Fn.split("/quota-share/", share_arn))
