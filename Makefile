@@ -19,10 +19,8 @@ unexport PYTHONPATH
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: setup ## synthesize the two example stacks with the CDK CLI, and judge them
-	@rm -rf cdk.out
-	cdk synth --quiet
-	quotactl check cdk.out
+demo: setup ## deploy the example stacks onto a local AWS, and see quotas lend, reclaim and preempt
+	@python -m examples.demo
 
 test: check ## lint, types and every test
 	QUOTA_CONSTRUCTS_FLAGS=none pytest -q -m "not slow" tests/quota_constructs tests/stacks

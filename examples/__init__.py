@@ -1,0 +1,1 @@
+"""The submitter's side of quota management, and the demo."""

@@ -1,0 +1,117 @@
+"""Run the demo: ``make demo``, or ``python -m examples.demo`` from the repository."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from examples.demo import scenario
+from examples.demo.picture import Story, picture, timeline
+from examples.demo.watch import Watch
+from quotactl.local.instance import InstanceError
+from quotactl.local.running import RunningAws, running_local_aws
+
+_STACK: Final = "ThreeQuota"
+_SPEED: Final = 40
+"""Seconds of the local clock in one real second: a training job of minutes takes seconds."""
+_LOG_WIDTH: Final = 112
+_ROOT: Final = Path(__file__).parents[2]
+
+
+class _CommandError(Exception):
+    """A command failed; the message is its output."""
+
+
+def main() -> int:
+    """Deploy both stacks onto a local AWS, run the scenario there, and destroy them again."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _LOG_WIDTH  # nobody wraps a log
+    started = time.monotonic()
+    try:
+        with running_local_aws(speed=_SPEED) as aws:
+            _demonstrate(console, aws)
+    except (InstanceError, _CommandError, scenario.OutcomeError) as error:
+        console.print(Text(f"\nThe demo failed: {error}", "bold red"))
+        return 1
+    console.print(f"[dim]Nothing is left running. {time.monotonic() - started:.0f} s[/dim]")
+    return 0
+
+
+def _demonstrate(console: Console, aws: RunningAws) -> None:
+    console.print(Text(f"local AWS at {aws.instance.endpoint}, {_SPEED} times as fast as real time\n", "dim"))
+    app = str(aws.instance.state / "cdk.out")
+
+    def cdk(*arguments: str) -> None:
+        _run(aws, ["cdk", *arguments, "--ci"])
+
+    with _step(console, "cdk bootstrap, cdk synth"), ThreadPoolExecutor(2) as pool:
+        # Away from cdk.json, bootstrap needs no app and does not synthesize a second time.
+        bootstrap = ["cdk", "bootstrap", f"aws://{aws.account}/{aws.region}", "--ci"]
+        for future in (
+            pool.submit(_run, aws, bootstrap, aws.instance.state),
+            pool.submit(cdk, "synth", "--all", "--quiet", "--output", app),
+        ):
+            future.result()
+    with _step(console, "quotactl check"):
+        _run(aws, [sys.executable, "-m", "quotactl", "check", app])
+    with _step(console, "cdk deploy ThreeQuota TrainingPlan"):
+        cdk("deploy", "--all", "--app", app, "--require-approval", "never")
+    _show_scenario(console, aws)
+    with _step(console, "cdk destroy"):
+        cdk("destroy", "--all", "--app", app, "--force")
+    batch = aws.client("batch")
+    if batch.describe_job_queues()["jobQueues"] or batch.list_scheduling_policies()["schedulingPolicies"]:
+        raise scenario.OutcomeError("destroying the stacks left something behind")
+
+
+def _show_scenario(console: Console, aws: RunningAws) -> None:
+    stack = aws.client("cloudformation").describe_stacks(StackName=_STACK)["Stacks"][0]
+    outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+    batch, queue, unit = aws.client("batch"), outputs["JobQueueName"], outputs["InstanceType"]
+    watch = Watch(batch, queue, lambda: int(aws.instance.control("GET", "instance")["now"]))
+    story = Story()
+    watch.look()
+    with Live(picture(watch, unit, story, console.width), console=console, refresh_per_second=10) as live:
+        show: Callable[[], None] = lambda: live.update(picture(watch, unit, story, console.width))  # noqa: E731
+        scenario.run(batch, queue, unit, watch, story, show)
+        watch.look()
+        show()
+    console.print(timeline(watch, console.width))
+
+
+@contextmanager
+def _step(console: Console, name: str) -> Iterator[None]:
+    started = time.monotonic()
+    with console.status(name):
+        yield
+    console.print(f"  [green]✓[/green] {name} [dim]{time.monotonic() - started:.1f} s[/dim]")
+
+
+def _run(aws: RunningAws, command: list[str], directory: Path = _ROOT) -> None:
+    done = subprocess.run(
+        command,
+        cwd=directory,
+        env=aws.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise _CommandError(f"{' '.join(command)}\n\n{done.stdout}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
