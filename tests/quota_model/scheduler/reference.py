@@ -5,7 +5,7 @@ It shares the events, the options and the design with the scheduler, and no code
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import ceil, floor, inf
 from typing import Any
@@ -100,7 +100,8 @@ class Reference:
         percent: Any = share.design.resource_sharing.borrow_limit
         if percent in (None, -1):
             return inf if limit or self.options.borrow_without_limit else 0
-        return limit + (ceil if self.options.borrow_limit_rounding is Rounding.UP else floor)(limit * percent / 100)
+        extra: float = limit * percent / 100
+        return limit + (ceil(extra) if self.options.borrow_limit_rounding is Rounding.UP else floor(extra))
 
     def lends(self, share: RefShare) -> bool:
         open_ = share.design.state is State.ENABLED or self.options.disabled_shares_lend
@@ -302,7 +303,14 @@ class Reference:
             lambda chosen: self.in_share_needs(head, chosen),
         )
 
-    def pick(self, candidates: list[RefJob], units: list[str], gone: list[RefJob], enough: Any, left: Any) -> Any:
+    def pick(
+        self,
+        candidates: list[RefJob],
+        units: list[str],
+        gone: list[RefJob],
+        enough: Callable[[list[RefJob]], bool],
+        left: Callable[[list[RefJob]], dict[str, int]],
+    ) -> list[RefJob] | None:
         placed = [job for job in self.placed() if job not in gone]
         parts = {unit: self.borrowed_parts(unit, placed) for unit in units}
 
