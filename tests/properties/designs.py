@@ -1,0 +1,219 @@
+"""Random designs, sound and broken, and the constructs that declare them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from aws_cdk import Duration, Stack
+from aws_cdk import aws_batch as batch
+from aws_cdk.interfaces import aws_batch as refs
+from hypothesis import strategies as st
+
+from quota_constructs import (
+    JobStateTimeLimitAction,
+    QuotaShare,
+    QuotaShareSchedulingPolicy,
+    ResourceSharing,
+    ServiceEnvironment,
+    State,
+    TrainingJobQueue,
+)
+from quota_model import design as model
+from quota_model.design import CapacityLimits, SchedulingPolicyKind, SharingStrategy
+from quota_model.rules import TIME_LIMIT_REASONS
+
+UNITS = ("ml.g5.xlarge", "ml.g5.48xlarge", "ml.p4d.24xlarge", "ml.p5.48xlarge", "ml.trn1.32xlarge", "ml.c5.xlarge")
+
+_names = st.text("abzABZ059-_", min_size=1, max_size=12) | st.just("n" * 128)
+_states = st.sampled_from(State)
+_sharing = st.one_of(
+    st.builds(ResourceSharing.reserve),
+    st.builds(ResourceSharing.lend),
+    st.builds(
+        ResourceSharing.lend_and_borrow,
+        borrow_limit=st.none() | st.sampled_from([-1, 0, 1, 100, 200]) | st.integers(0, 10_000),
+    ),
+)
+_time_limits = st.builds(
+    model.JobStateTimeLimitAction,
+    reason=st.sampled_from(TIME_LIMIT_REASONS),
+    max_time_seconds=st.sampled_from([600, 86_400]) | st.integers(600, 86_400),
+)
+
+
+def _limits(units: tuple[str, ...], most: int) -> st.SearchStrategy[CapacityLimits]:
+    capacities = st.sampled_from([1, most]) | st.integers(1, most)
+    return st.dictionaries(st.sampled_from(units), capacities, min_size=1, max_size=5).map(CapacityLimits.of)
+
+
+@st.composite
+def sound_designs(draw: st.DrawFn) -> model.QuotaQueue:
+    """Return designs in which no rule finds an error; there may be something to warn of."""
+    environment = model.ServiceEnvironment(draw(_limits(UNITS, 1_000)), draw(st.none() | _names), draw(_states))
+    share = st.builds(
+        model.QuotaShare,
+        name=_names,
+        capacity_limits=_limits(environment.capacity_limits.units, 1_200),
+        resource_sharing=_sharing,
+        in_share_preemption=st.booleans(),
+        state=_states,
+    )
+    return model.QuotaQueue(
+        environment,
+        tuple(draw(st.lists(share, max_size=6, unique_by=lambda share: share.name))),
+        draw(st.none() | _names),
+        model.SchedulingPolicy(name=draw(st.none() | _names)),
+        draw(st.sampled_from([0, 1, 1_000]) | st.integers(0, 1_000)),
+        draw(_states),
+        tuple(draw(st.lists(_time_limits, max_size=3))),
+    )
+
+
+def _first_share(**fields: Any) -> Callable[[model.QuotaQueue], model.QuotaQueue]:
+    def change(queue: model.QuotaQueue) -> model.QuotaQueue:
+        first, *others = queue.quota_shares or (_share("first", queue),)
+        return _replace(queue, quota_shares=(_replace(first, **fields), *others))
+
+    return change
+
+
+def _environment(**fields: Any) -> Callable[[model.QuotaQueue], model.QuotaQueue]:
+    return lambda queue: _replace(queue, service_environment=_replace(queue.service_environment, **fields))
+
+
+def _time_limit(**fields: Any) -> Callable[[model.QuotaQueue], model.QuotaQueue]:
+    action = _replace(model.JobStateTimeLimitAction(TIME_LIMIT_REASONS[0], 600), **fields)
+    return _queue(job_state_time_limit_actions=(action,))
+
+
+def _queue(**fields: Any) -> Callable[[model.QuotaQueue], model.QuotaQueue]:
+    return lambda queue: _replace(queue, **fields)
+
+
+def _many_shares(queue: model.QuotaQueue) -> model.QuotaQueue:
+    return _replace(queue, quota_shares=tuple(_share(f"share{number}", queue) for number in range(21)))
+
+
+def _twins(queue: model.QuotaQueue) -> model.QuotaQueue:
+    return _replace(queue, quota_shares=(_share("twin", queue), _share("twin", queue)))
+
+
+def _share(name: str, queue: model.QuotaQueue) -> model.QuotaShare:
+    unit = queue.service_environment.capacity_limits.units[0]
+    return model.QuotaShare(name, CapacityLimits.of({unit: 1}), ResourceSharing.lend())
+
+
+def _replace(value: Any, **fields: Any) -> Any:
+    return dataclasses.replace(value, **fields)
+
+
+BREAKERS: dict[str, list[Callable[[model.QuotaQueue], model.QuotaQueue]]] = {
+    "name-invalid": [
+        _queue(name="two words"),
+        _queue(scheduling_policy=model.SchedulingPolicy(name="")),
+        _environment(name="n" * 129),
+        _first_share(name="a.b"),
+    ],
+    "capacity-limits-count": [
+        _environment(capacity_limits=CapacityLimits.of(dict.fromkeys(UNITS, 1))),
+        _first_share(capacity_limits=CapacityLimits()),
+    ],
+    "capacity-limit-whole-number": [
+        _environment(capacity_limits=CapacityLimits.of({UNITS[0]: 0})),
+        _first_share(capacity_limits=CapacityLimits.of({UNITS[0]: 1.5})),
+        _first_share(capacity_limits=CapacityLimits.of({UNITS[0]: -1})),
+    ],
+    "capacity-unit-not-an-instance-type": [
+        _environment(capacity_limits=CapacityLimits.of({"NUM_INSTANCES": 3})),
+        _first_share(capacity_limits=CapacityLimits.of({"g5.xlarge": 3})),
+    ],
+    "borrow-limit-needs-lend-and-borrow": [
+        _first_share(resource_sharing=ResourceSharing(SharingStrategy.RESERVE, 0)),
+        _first_share(resource_sharing=ResourceSharing(SharingStrategy.LEND, 100)),
+    ],
+    "borrow-limit-whole-number": [
+        _first_share(resource_sharing=ResourceSharing.lend_and_borrow(borrow_limit=-2)),
+        _first_share(resource_sharing=ResourceSharing.lend_and_borrow(borrow_limit=12.5)),
+    ],
+    "fair-share-policy": [_queue(scheduling_policy=model.SchedulingPolicy(SchedulingPolicyKind.FAIR_SHARE))],
+    "quota-share-policy-missing": [_queue(scheduling_policy=model.SchedulingPolicy(SchedulingPolicyKind.NONE))],
+    "queue-priority-range": [_queue(priority=-1), _queue(priority=1001), _queue(priority=0.5)],
+    "time-limit-reason": [_time_limit(reason="MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE")],
+    "time-limit-action": [_time_limit(action="CANCEL")],
+    "time-limit-state": [_time_limit(state="STARTING")],
+    "time-limit-seconds": [_time_limit(max_time_seconds=599), _time_limit(max_time_seconds=86_401)],
+    "too-many-quota-shares": [_many_shares],
+    "quota-share-name-duplicate": [_twins],
+    "share-unit-not-in-environment": [_first_share(capacity_limits=CapacityLimits.of({"ml.m5.large": 1}))],
+}
+"""What breaks a rule of severity error, by its id."""
+
+
+def declare(stack: Stack, queue: model.QuotaQueue) -> TrainingJobQueue:
+    """Define the constructs that declare a design."""
+    environment = ServiceEnvironment(
+        stack,
+        "Environment",
+        capacity_limits=_mapping(queue.service_environment.capacity_limits),
+        service_environment_name=_text(queue.service_environment.name),
+        state=_state(queue.service_environment.state),
+    )
+    job_queue = TrainingJobQueue(
+        stack,
+        "Queue",
+        scheduling_policy=_policy(stack, queue.scheduling_policy),
+        service_environment=environment,
+        job_queue_name=_text(queue.name),
+        priority=_number(queue.priority),
+        state=_state(queue.state),
+        job_state_time_limit_actions=[
+            JobStateTimeLimitAction(
+                str(action.reason),
+                Duration.seconds(_number(action.max_time_seconds)),
+                str(action.action),
+                str(action.state),
+            )
+            for action in queue.job_state_time_limit_actions
+        ],
+    )
+    for number, share in enumerate(queue.quota_shares):
+        QuotaShare(
+            stack,
+            f"Share{number}",
+            job_queue=job_queue,
+            capacity_limits=_mapping(share.capacity_limits),
+            resource_sharing=share.resource_sharing,
+            in_share_preemption=share.in_share_preemption is True,
+            quota_share_name=_text(share.name),
+            state=_state(share.state),
+        )
+    return job_queue
+
+
+def _policy(stack: Stack, policy: model.SchedulingPolicy) -> refs.ISchedulingPolicyRef:
+    if policy.kind is SchedulingPolicyKind.FAIR_SHARE:
+        return batch.FairshareSchedulingPolicy(stack, "Policy")
+    if policy.kind is SchedulingPolicyKind.NONE:
+        return batch.CfnSchedulingPolicy(stack, "Policy")
+    return QuotaShareSchedulingPolicy(stack, "Policy", scheduling_policy_name=_text(policy.name))
+
+
+def _mapping(limits: CapacityLimits) -> dict[str, float]:
+    return {str(limit.capacity_unit): _number(limit.max_capacity) for limit in limits}
+
+
+def _number(value: float | model.Unknown) -> float:
+    assert not isinstance(value, model.Unknown)
+    return value
+
+
+def _text(value: str | model.Unknown | None) -> str | None:
+    assert not isinstance(value, model.Unknown)
+    return value
+
+
+def _state(value: State | model.Unknown) -> State:
+    assert not isinstance(value, model.Unknown)
+    return value
