@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test bench check lint format readme lock clean
+.PHONY: help setup demo synth test bench check lint format readme lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -21,6 +21,11 @@ help: ## say what there is
 
 demo: setup ## deploy the example stacks onto a local AWS, and see quotas lend, reclaim and preempt
 	@python -m examples.demo
+
+synth: setup ## synthesize the example stacks with the CDK CLI, and judge them
+	@rm -rf cdk.out
+	cdk synth --quiet
+	quotactl check cdk.out
 
 test: check ## lint, types and every test
 	QUOTA_CONSTRUCTS_FLAGS=none pytest -q -m "not slow" tests/quota_constructs tests/stacks

@@ -92,3 +92,11 @@ def test_a_foreign_project_synthesizes_a_stack_and_judges_it(foreign: Path) -> N
     assert result["loaded"] == []
     assert (report["errors"], report["warnings"]) == (0, 0)
     assert [share["quotaShareName"] for share in report["queues"][0]["design"]["quotaShares"]] == ["All"]
+    template = json.loads((foreign.parent / "cdk.out" / "Foreign.template.json").read_text(encoding="utf-8"))
+    types = sorted(resource["Type"] for resource in template["Resources"].values())
+    assert [kind for kind in types if kind.startswith("AWS::Batch::")] == [
+        "AWS::Batch::JobQueue",
+        "AWS::Batch::QuotaShare",
+        "AWS::Batch::SchedulingPolicy",
+        "AWS::Batch::ServiceEnvironment",
+    ]
