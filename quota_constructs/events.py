@@ -213,18 +213,22 @@ class JobQueueEvents:
     def _rule(
         self, id: str, source: str, event: ServiceJobEvent, detail: dict[str, Any] | None, options: RuleOptions
     ) -> events.Rule:
-        scope = options.get("cross_stack_scope")
+        given = events.OnEventOptions(**options)  # Upstream's: it refuses what is no option.
         rule = events.Rule(
-            cast(Construct, self._queue) if scope is None else scope,
+            self._scope() if given.cross_stack_scope is None else given.cross_stack_scope,
             id,
-            description=options.get("description"),
-            rule_name=options.get("rule_name"),
-            event_pattern=options.get("event_pattern"),
+            description=given.description,
+            rule_name=given.rule_name,
+            event_pattern=given.event_pattern,
         )
         rule.add_event_pattern(source=[source], detail_type=[event], detail=detail)
-        if "target" in options:
-            rule.add_target(options["target"])
+        rule.add_target(given.target)
         return rule
+
+    def _scope(self) -> Construct:
+        """Return the queue or, as jsii shows a queue that upstream imports as no construct, what is around it."""
+        queue: object = self._queue
+        return queue if isinstance(queue, Construct) else cast(Construct, self._queue.node.scope)
 
 
 def _share_name(share: refs.IQuotaShareRef) -> str:
