@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_batch as batch
@@ -23,6 +23,11 @@ from quota_constructs import (
 from quota_model import design as model
 from quota_model.design import CapacityLimits, SchedulingPolicyKind, SharingStrategy
 from quota_model.rules import TIME_LIMIT_REASONS
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_Dataclass = TypeVar("_Dataclass", bound="DataclassInstance")
 
 UNITS = ("ml.g5.xlarge", "ml.g5.48xlarge", "ml.p4d.24xlarge", "ml.p5.48xlarge", "ml.trn1.32xlarge", "ml.c5.xlarge")
 
@@ -105,7 +110,7 @@ def _share(name: str, queue: model.QuotaQueue) -> model.QuotaShare:
     return model.QuotaShare(name, CapacityLimits.of({unit: 1}), ResourceSharing.lend())
 
 
-def _replace(value: Any, **fields: Any) -> Any:
+def _replace(value: _Dataclass, **fields: Any) -> _Dataclass:
     return dataclasses.replace(value, **fields)
 
 

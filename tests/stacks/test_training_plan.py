@@ -5,6 +5,7 @@ from typing import Any
 import botocore.session
 import pytest
 from aws_cdk import Acknowledgment, App, Validations
+from botocore.model import StringShape
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
@@ -30,9 +31,12 @@ def test_is_what_it_was(template_of_stack: Synth, snapshot: SnapshotAssertion) -
 
 def test_its_example_is_of_a_type_that_plans_can_reserve() -> None:
     model = botocore.session.get_session().get_service_model("sagemaker")
+    reservable, trainable = (model.shape_for(name) for name in ("ReservedCapacityInstanceType", "TrainingInstanceType"))
 
-    assert PlanSettings().instance_type in model.shape_for("ReservedCapacityInstanceType").enum
-    assert PlanSettings().instance_type in model.shape_for("TrainingInstanceType").enum
+    assert isinstance(reservable, StringShape)
+    assert isinstance(trainable, StringShape)
+    assert PlanSettings().instance_type in reservable.enum
+    assert PlanSettings().instance_type in trainable.enum
 
 
 @pytest.mark.parametrize(
