@@ -150,9 +150,9 @@ class _TrainingJobQueueBase(Resource):
 
 
 class _ImportedQueue(_TrainingJobQueueBase):
-    def __init__(self, scope: Construct, id: str, arn: str) -> None:
+    def __init__(self, scope: Construct, id: str, arn: str, *, is_elsewhere: bool = True) -> None:
         self._identity = ImportedIdentity.of(arn, "batch", "job-queue")
-        super().__init__(scope, id, environment_from_arn=arn)
+        super().__init__(scope, id, environment_from_arn=arn if is_elsewhere else None)
 
 
 class _LookedUpQueue(_ImportedQueue):
@@ -226,7 +226,7 @@ class TrainingJobQueue(_TrainingJobQueueBase):
         :param parameter_prefix: what the publisher gave.
         :raises QuotaConstructsError: if Systems Manager would refuse the prefix.
         """
-        return _ImportedQueue(scope, id, published_arn(scope, parameter_prefix, JOB_QUEUE_ARN))
+        return _ImportedQueue(scope, id, published_arn(scope, parameter_prefix, JOB_QUEUE_ARN), is_elsewhere=False)
 
     @classmethod
     def from_lookup(cls, scope: Construct, id: str, *, job_queue_name: str) -> ILookedUpTrainingJobQueue:

@@ -113,14 +113,17 @@ class _QuotaShareBase(Resource):
 
 
 class _ImportedQuotaShare(_QuotaShareBase):
-    def __init__(self, scope: Construct, id: str, arn: str, name: str, queue_arn: str) -> None:
+    def __init__(
+        self, scope: Construct, id: str, arn: str, name: str, queue_arn: str, *, is_elsewhere: bool = True
+    ) -> None:
         self._identity, self._queue_arn = ImportedIdentity(arn, name), queue_arn
-        super().__init__(scope, id, environment_from_arn=arn)
+        super().__init__(scope, id, environment_from_arn=arn if is_elsewhere else None)
 
     @classmethod
-    def of(cls, scope: Construct, id: str, arn: str) -> _ImportedQuotaShare:
+    def of(cls, scope: Construct, id: str, arn: str, *, is_elsewhere: bool = True) -> _ImportedQuotaShare:
+        """Import by ARN; ``is_elsewhere`` says that account and Region are the ARN's, perhaps not the stack's."""
         _, name = names_in_arn(arn, "batch", "job-queue", "quota-share")
-        return cls(scope, id, arn, name, queue_arn_of(arn))
+        return cls(scope, id, arn, name, queue_arn_of(arn), is_elsewhere=is_elsewhere)
 
 
 class _LookedUpQuotaShare(_ImportedQuotaShare):
@@ -186,7 +189,8 @@ class QuotaShare(_QuotaShareBase):
         :param parameter_prefix: what the publisher gave.
         :raises QuotaConstructsError: if Systems Manager would refuse the prefix.
         """
-        return _ImportedQuotaShare.of(scope, id, published_arn(scope, parameter_prefix, QUOTA_SHARE_ARN))
+        arn = published_arn(scope, parameter_prefix, QUOTA_SHARE_ARN)
+        return _ImportedQuotaShare.of(scope, id, arn, is_elsewhere=False)
 
     @classmethod
     def from_lookup(

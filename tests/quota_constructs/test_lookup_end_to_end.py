@@ -12,7 +12,7 @@ import aws_cdk as cdk
 import pytest
 
 from quota_constructs import QuotaManagedQueue, ResourceSharing
-from quotactl.local.testing import TestAws, local_aws  # noqa: F401
+from quotactl.local.testing import RunningAws, local_aws  # noqa: F401
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +38,7 @@ app.synth()
 
 
 @pytest.fixture(scope="module")
-def aws(local_aws: TestAws, tmp_path_factory: pytest.TempPathFactory) -> TestAws:  # noqa: F811
+def aws(local_aws: RunningAws, tmp_path_factory: pytest.TempPathFactory) -> RunningAws:  # noqa: F811
     """The account, with a queue for three instances, two of which a share has."""
     assembly = tmp_path_factory.mktemp("platform") / "cdk.out"
     app = cdk.App(outdir=str(assembly), default_stack_synthesizer=cdk.BootstraplessSynthesizer())
@@ -50,7 +50,7 @@ def aws(local_aws: TestAws, tmp_path_factory: pytest.TempPathFactory) -> TestAws
     return local_aws
 
 
-def synth(aws: TestAws, directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def synth(aws: RunningAws, directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
     (directory / "app.py").write_text(APP)
     return aws.run([CDK, "synth", "--quiet", "--app", f"{sys.executable} app.py", *options], cwd=directory)
 
@@ -60,7 +60,7 @@ def looked_up(directory: Path) -> dict[str, Any]:
     return {key.partition(":typeName=")[2].replace("$", ""): value for key, value in context.items()}
 
 
-def test_limits_that_exist_are_looked_up_kept_and_enter_the_rules(aws: TestAws, tmp_path: Path) -> None:
+def test_limits_that_exist_are_looked_up_kept_and_enter_the_rules(aws: RunningAws, tmp_path: Path) -> None:
     result = synth(aws, tmp_path, "-c", "share=Vision")
 
     assert result.returncode == 0, result.stderr
@@ -70,7 +70,7 @@ def test_limits_that_exist_are_looked_up_kept_and_enter_the_rules(aws: TestAws, 
     ]
 
 
-def test_what_was_looked_up_once_needs_no_account_again(aws: TestAws, tmp_path: Path) -> None:
+def test_what_was_looked_up_once_needs_no_account_again(aws: RunningAws, tmp_path: Path) -> None:
     synth(aws, tmp_path)
 
     again = synth(aws, tmp_path, "--no-lookups", "-c", "share=Vision")
@@ -79,7 +79,7 @@ def test_what_was_looked_up_once_needs_no_account_again(aws: TestAws, tmp_path: 
     assert "add up to 4, the environment has 3" in again.stderr
 
 
-def test_fails_for_a_queue_that_does_not_exist(aws: TestAws, tmp_path: Path) -> None:
+def test_fails_for_a_queue_that_does_not_exist(aws: RunningAws, tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(APP.replace('job_queue_name="gpus"', 'job_queue_name="none"'))
 
     result = aws.run([CDK, "synth", "--quiet", "--app", f"{sys.executable} app.py"], cwd=tmp_path)

@@ -13,7 +13,7 @@ import pytest
 from aws_cdk import aws_iam as iam
 
 from quota_constructs import QuotaManagedQueue, QuotaShare, ResourceSharing
-from quotactl.local.testing import TestAws, local_aws  # noqa: F401
+from quotactl.local.testing import RunningAws, local_aws  # noqa: F401
 from stacks.team import TeamStack
 from stacks.three_quota import ThreeQuotaStack
 
@@ -27,7 +27,7 @@ Define = Callable[[cdk.App], object]
 class Deployer:
     """Synthesizes an app and deploys stacks of it, as their owners would: each by itself."""
 
-    def __init__(self, aws: TestAws, directory: Path) -> None:
+    def __init__(self, aws: RunningAws, directory: Path) -> None:
         self._aws = aws
         self._directory = directory
         self._count = 0
@@ -63,7 +63,7 @@ def succeeded(result: subprocess.CompletedProcess[str]) -> bool:
 
 
 @pytest.fixture(scope="module")
-def deployer(local_aws: TestAws, tmp_path_factory: pytest.TempPathFactory) -> Deployer:  # noqa: F811
+def deployer(local_aws: RunningAws, tmp_path_factory: pytest.TempPathFactory) -> Deployer:  # noqa: F811
     """Everything deployed once, to be changed by the tests: each has stacks of its own."""
     deployer = Deployer(local_aws, tmp_path_factory.mktemp("assemblies"))
 
@@ -197,7 +197,7 @@ def training_job(**behaviour: object) -> dict[str, Any]:
     }
 
 
-def execute(aws: TestAws, deployer: Deployer, name: str, **behaviour: object) -> dict[str, Any]:
+def execute(aws: RunningAws, deployer: Deployer, name: str, **behaviour: object) -> dict[str, Any]:
     """Run the state machine until it ends."""
     states = aws.client("stepfunctions")
     given = {"jobName": name, "schedulingPriority": 7, "trainingJob": training_job(**behaviour)}
@@ -214,7 +214,7 @@ def execute(aws: TestAws, deployer: Deployer, name: str, **behaviour: object) ->
     return found
 
 
-def test_the_state_machine_trains_on_the_teams_share_and_waits(local_aws: TestAws, deployer: Deployer) -> None:  # noqa: F811
+def test_the_state_machine_trains_on_the_teams_share_and_waits(local_aws: RunningAws, deployer: Deployer) -> None:  # noqa: F811
     execution = execute(local_aws, deployer, "good", trainingSeconds=600)
 
     assert execution["status"] == "SUCCEEDED", execution
@@ -227,7 +227,7 @@ def test_the_state_machine_trains_on_the_teams_share_and_waits(local_aws: TestAw
     assert payload == training_job(trainingSeconds=600)
 
 
-def test_the_state_machine_fails_as_its_job_does(local_aws: TestAws, deployer: Deployer) -> None:  # noqa: F811
+def test_the_state_machine_fails_as_its_job_does(local_aws: RunningAws, deployer: Deployer) -> None:  # noqa: F811
     execution = execute(local_aws, deployer, "bad", failures=1, failureReason="AlgorithmError: out of memory")
 
     assert (execution["status"], execution["error"]) == ("FAILED", "TrainingJobFailed")
