@@ -51,22 +51,23 @@ def test_both_roles_submit_to_the_teams_share(role: Principal) -> None:
     assert role.may(submit_service_job(QUEUE, SHARE, priority=MAX_PRIORITY, tags=OURS))
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        submit_service_job(QUEUE, OTHER_SHARE, priority=1, tags=OURS),
-        submit_service_job(f"{QUEUE}-2", f"{QUEUE}-2/quota-share/vision", priority=1, tags=OURS),
-        submit_service_job(QUEUE, SHARE, priority=MAX_PRIORITY + 1, tags=OURS),
-        submit_service_job(QUEUE, SHARE, priority=1, tags=THEIRS),
-        submit_service_job(QUEUE, SHARE, priority=1),
-        tag_job(OURS, tags=THEIRS),
-        pass_role(f"arn:aws:iam::{ACCOUNT}:role/Admin"),
-        Request("batch:UpdateQuotaShare", SHARE),
-        Request("batch:DeleteQuotaShare", SHARE),
-        Request("batch:UpdateJobQueue", QUEUE),
-    ],
-    ids=lambda call: str(call)[:100],
-)
+FORBIDDEN = {
+    "another share": submit_service_job(QUEUE, OTHER_SHARE, priority=1, tags=OURS),
+    "a share of that name in another queue": submit_service_job(
+        f"{QUEUE}-2", f"{QUEUE}-2/quota-share/vision", priority=1, tags=OURS
+    ),
+    "a priority above the cap": submit_service_job(QUEUE, SHARE, priority=MAX_PRIORITY + 1, tags=OURS),
+    "another team's tag": submit_service_job(QUEUE, SHARE, priority=1, tags=THEIRS),
+    "no tag": submit_service_job(QUEUE, SHARE, priority=1),
+    "taking over another team's job": tag_job(OURS, tags=THEIRS),
+    "passing another role": pass_role(f"arn:aws:iam::{ACCOUNT}:role/Admin"),
+    "changing the share": Request("batch:UpdateQuotaShare", SHARE),
+    "deleting the share": Request("batch:DeleteQuotaShare", SHARE),
+    "changing the queue": Request("batch:UpdateJobQueue", QUEUE),
+}
+
+
+@pytest.mark.parametrize("call", FORBIDDEN.values(), ids=FORBIDDEN.keys())
 def test_neither_role_may_do_more(role: Principal, call: Request | list[Request]) -> None:
     assert not role.may(call)
 
