@@ -32,7 +32,7 @@ class QuotaAlarmThresholds:
     well need more."""
     idle_reserve: Duration | None = field(default_factory=lambda: Duration.hours(24))
     """For how long without a break RESERVE shares may leave an instance idle, which nobody else can use then; 24 hours
-    by default. Whole hours up to 7 days, or multiples of 5 minutes up to a day."""
+    by default. Whole minutes up to a day, or whole hours up to 7 days; the rate, if that is longer."""
     blocked: Duration | None = field(default_factory=lambda: Duration.minutes(15))
     """For how long a share may be blocked by a job that can never run, or for which SageMaker has no instances; 15
     minutes by default. As for ``idle_reserve``."""
@@ -154,14 +154,18 @@ def _failures(scope: Construct, function: lambda_.Function, most: float | None) 
 
 
 def _periods(name: str, duration: Duration, least: int) -> tuple[Duration, int]:
-    """Return the period and number of them in which an alarm sees this much time, and no gaps."""
-    seconds = int(duration.to_seconds())
-    for period, longest in ((_HOUR, _LONGEST), (_FIVE_MINUTES, _DAY), (_MINUTE, _DAY)):
-        if least <= period <= seconds <= longest and seconds % period == 0:
+    """Return the period and number of them in which an alarm sees this much time, and at least one measurement each."""
+    asked = int(duration.to_seconds())
+    seconds = max(asked, least)
+    shortest = max(least, _MINUTE)
+    candidates = (_HOUR, _FIVE_MINUTES, *range(shortest, min(seconds, _DAY) + 1, _MINUTE))
+    for period in candidates if asked > 0 else ():
+        longest = _LONGEST if period >= _HOUR else _DAY
+        if shortest <= period <= seconds <= longest and seconds % period == 0:
             return Duration.seconds(period), seconds // period
     raise QuotaConstructsError(
-        f"{name} {_text(duration)} is not what an alarm can see; give whole hours up to 7 days, or multiples of 5 minutes "
-        "up to a day, not shorter than the rate"
+        f"{name} {_text(duration)} is not what an alarm can see; give whole minutes up to a day, or whole hours up to "
+        "7 days"
     )
 
 

@@ -6,14 +6,14 @@ that are added later, show too. Of shares that are known at synthesis, each has 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, Unpack
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from quota_constructs.monitoring.function.quota_metrics.names import Dimension, MetricName
-from quota_constructs.monitoring.metrics import QuotaMetrics
+from quota_constructs.monitoring.metrics import MetricOptions, QuotaMetrics
 from quota_model.design import CapacityLimits, QuotaQueue
 
 __all__ = ["QuotaWidgets"]
@@ -109,50 +109,40 @@ class QuotaWidgets:
         )
 
     def _whole_queue(self, unit: str, capacity: int) -> cloudwatch.IWidget:
-        return self._stack(
-            f"{unit}: all of the queue",
-            {"used": self._metrics.metric_used(unit), "borrowed": self._metrics.metric_borrowed(unit)},
-            [self._metrics.metric_idle(unit, period=self._period, label="idle", color=_IDLE)],
-            _line(capacity, "environment"),
-            _ROW // 2,
-        )
+        """Return a graph of all instances of a type: what is used within limits, above them, and not at all."""
+        used = self._metrics.metric_used(unit)
+        borrowed = self._metrics.metric_borrowed(unit, label="borrowed", color=_BORROWED)
+        idle = self._metrics.metric_idle(unit, label="idle", color=_IDLE)
+        own = self._own("used - borrowed", used=used, borrowed=borrowed)
+        limit = _line(capacity, "environment")
+        return self._stack(f"{unit}: all of the queue", [own, borrowed, idle], limit, _ROW // 2)
 
-    def _share(self, name: str, unit: str, limit: int) -> cloudwatch.IWidget:
-        def metric(metric_name: MetricName, label: str, color: str) -> cloudwatch.Metric:
+    def _share(self, name: str, unit: str, capacity: int) -> cloudwatch.IWidget:
+        """Return a graph of one share, whose parts up to the limit add up to it, with what it borrows on top."""
+
+        def metric(metric_name: MetricName, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
             about: dict[str, str] = {Dimension.QUOTA_SHARE: name, Dimension.INSTANCE_TYPE: unit}
-            return self._metrics.metric(metric_name, dimensions=about, period=self._period, label=label, color=color)
+            return self._metrics.metric(metric_name, dimensions=about, **options)
 
-        return self._stack(
-            f"{name}: {unit}",
-            {
-                "used": metric(MetricName.USED, "used", _OWN),
-                "borrowed": metric(MetricName.BORROWED, "borrowed", _BORROWED),
-            },
-            [metric(MetricName.LENT, "lent (derived)", _LENT), metric(MetricName.IDLE, "idle", _IDLE)],
-            _line(limit, "limit"),
-            _ROW // _SHARES_IN_ROW,
+        lent = metric(MetricName.LENT, label="lent (derived)", color=_LENT)
+        idle = metric(MetricName.IDLE, label="idle", color=_IDLE)
+        borrowed = metric(MetricName.BORROWED, label="borrowed", color=_BORROWED)
+        # CDK draws what an expression uses before the rest, so this one must not use what belongs on top.
+        own = self._own("limit - lent - idle", limit=metric(MetricName.CAPACITY_LIMIT), lent=lent, idle=idle)
+        parts: list[cloudwatch.IMetric] = [own, lent, idle, borrowed]
+        return self._stack(f"{name}: {unit}", parts, _line(capacity, "limit"), _ROW // _SHARES_IN_ROW)
+
+    def _own(self, expression: str, **metrics: cloudwatch.IMetric) -> cloudwatch.MathExpression:
+        return cloudwatch.MathExpression(
+            expression=expression, using_metrics=metrics, label="own", color=_OWN, period=self._period
         )
 
     def _stack(
-        self,
-        title: str,
-        use: Mapping[str, cloudwatch.Metric],
-        unused: Sequence[cloudwatch.Metric],
-        limit: cloudwatch.HorizontalAnnotation,
-        width: int,
+        self, title: str, parts: Sequence[cloudwatch.IMetric], limit: cloudwatch.HorizontalAnnotation, width: int
     ) -> cloudwatch.IWidget:
-        """Return a graph whose parts up to the limit add up to it, with what is borrowed on top."""
-        own = cloudwatch.MathExpression(
-            expression="used - borrowed",
-            using_metrics=dict(use),
-            label="own",
-            color=_OWN,
-            period=self._period,
-        )
-        borrowed = use["borrowed"].with_(label="borrowed", color=_BORROWED, period=self._period)
         return cloudwatch.GraphWidget(
             title=title,
-            left=[own, *unused, borrowed],
+            left=list(parts),
             left_annotations=[limit],
             left_y_axis=_axis(),
             stacked=True,
