@@ -13,6 +13,7 @@ from typing import Protocol
 from aws_cdk import Resource
 
 from quota_constructs._arns import names_in_arn
+from quota_constructs._tokens import is_token
 
 
 class Identity(Protocol):
@@ -45,19 +46,27 @@ class DefinedIdentity:
     construct was given.
 
     :param owner: the construct.
+    :param given_name: the physical name that the construct was given, if any.
     :param read_arn: reads the ARN attribute of its L1.
     :param kinds: what the ARN consists of, as ``names_in_arn`` takes it.
     :param parent_name: reads the name of the resource that the ARN is nested under.
     """
 
     def __init__(
-        self, owner: Resource, read_arn: Callable[[], str], *kinds: str, parent_name: Callable[[], str] | None = None
+        self,
+        owner: Resource,
+        given_name: str | None,
+        read_arn: Callable[[], str],
+        *kinds: str,
+        parent_name: Callable[[], str] | None = None,
     ) -> None:
-        self._owner, self._read_arn, self._kinds, self._parent_name = owner, read_arn, kinds, parent_name
+        self._owner, self._given_name, self._read_arn = owner, given_name, read_arn
+        self._kinds, self._parent_name = kinds, parent_name
 
     @cached_property
     def arn(self) -> str:
-        name = self._owner._physical_name
+        # Without a name the construct refuses references from elsewhere: nothing reads it then.
+        name = self._owner._physical_name if is_token(self._given_name) else self._given_name or ""
         kind, *nested = self._kinds
         return self._owner._get_resource_arn_attribute(
             self._read_arn(),

@@ -21,9 +21,8 @@ def property_injectable(init: _Init) -> _Init:
     """Let the nearest property injector for the class's ``PROPERTY_INJECTION_ID`` change what ``__init__`` is given.
 
     The injector gets the keyword arguments as a dictionary, without those that are ``None`` and so left out, and
-    returns one. Looking for injectors means asking
-    every construct above, so it is done once for each scope: attach injectors before the first construct of this
-    library is made in a scope.
+    returns one. Looking for injectors means asking every construct above, so it is done once for each scope: attach
+    injectors before the first construct of this library is made in a scope.
     """
 
     @wraps(init)
@@ -40,6 +39,11 @@ def property_injectable(init: _Init) -> _Init:
         init(self, scope, id, **props)
 
     return cast("_Init", injecting)
+
+
+def inherit_injectors(construct: Construct, scope: Construct) -> None:
+    """Let what is defined in a construct that was made just now find the injectors that its scope has."""
+    _injectors_around[construct] = _injectors_around[scope]
 
 
 def _find_injectors(scope: Construct) -> list[PropertyInjectors]:

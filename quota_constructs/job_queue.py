@@ -284,7 +284,7 @@ class TrainingJobQueue(_TrainingJobQueueBase):
             job_state_time_limit_actions=rendered_time_limits(job_state_time_limit_actions or ()),
             tags=tags,
         )
-        self._identity = DefinedIdentity(self, lambda: self._resource.attr_job_queue_arn, "job-queue")
+        self._identity = DefinedIdentity(self, job_queue_name, lambda: self._resource.attr_job_queue_arn, "job-queue")
         add_warnings(self, warnings)
         self.node.add_validation(_WholeQueueValidation(self))
 

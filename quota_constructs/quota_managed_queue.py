@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
-from quota_constructs._injection import property_injectable
+from quota_constructs._injection import inherit_injectors, property_injectable
 from quota_constructs.job_queue import TrainingJobQueue
 from quota_constructs.quota_share import QuotaShare
 from quota_constructs.scheduling_policy import QuotaShareSchedulingPolicy
@@ -106,6 +106,7 @@ class QuotaManagedQueue(Construct):
         job_state_time_limit_actions: Sequence[JobStateTimeLimitAction] | None = None,
     ) -> None:
         super().__init__(scope, id)
+        inherit_injectors(self, scope)
         self.training_plan = None
         self.scheduling_policy = scheduling_policy or QuotaShareSchedulingPolicy(self, "SchedulingPolicy")
         self.service_environment = ServiceEnvironment(

@@ -265,6 +265,7 @@ class QuotaShare(_QuotaShareBase):
         )
         self._identity = DefinedIdentity(
             self,
+            name,
             lambda: self._resource.attr_quota_share_arn,
             "job-queue",
             "quota-share",

@@ -118,7 +118,9 @@ class QuotaShareSchedulingPolicy(_QuotaShareSchedulingPolicyBase):
             quota_share_policy={"idleResourceAssignmentStrategy": "FIFO"},
             tags=tags,
         )
-        self._identity = DefinedIdentity(self, lambda: self._resource.attr_arn, "scheduling-policy")
+        self._identity = DefinedIdentity(
+            self, scheduling_policy_name, lambda: self._resource.attr_arn, "scheduling-policy"
+        )
         add_warnings(self, warnings)
 
     @property

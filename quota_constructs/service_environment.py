@@ -144,7 +144,7 @@ class ServiceEnvironment(_ServiceEnvironmentBase):
             tags=tags,
         )
         self._identity = DefinedIdentity(
-            self, lambda: self._resource.attr_service_environment_arn, "service-environment"
+            self, service_environment_name, lambda: self._resource.attr_service_environment_arn, "service-environment"
         )
         add_warnings(self, warnings)
 

@@ -146,10 +146,7 @@ def test_a_share_knows_its_queue_from_its_arn(stack: Stack) -> None:
 def test_a_share_knows_its_queue_from_a_token_arn(stack: Stack) -> None:
     share = QuotaShare.from_quota_share_arn(stack, "Share", CfnParameter(stack, "Arn").value_as_string)
 
-    segments = {"Fn::Split": ["/", {"Ref": "Arn"}]}
-    assert stack.resolve(share.job_queue_arn) == {
-        "Fn::Join": ["/", [{"Fn::Select": [0, segments]}, {"Fn::Select": [1, segments]}]]
-    }
+    assert stack.resolve(share.job_queue_arn) == {"Fn::Select": [0, {"Fn::Split": ["/quota-share/", {"Ref": "Arn"}]}]}
 
 
 def test_a_share_is_imported_by_queue_and_name(stack: Stack) -> None:
