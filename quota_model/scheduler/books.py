@@ -7,8 +7,11 @@ dispatched and stopping jobs occupy. A nominated job holds quota and no machines
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final
+
+from quota_model.scheduler.decisions import LedgerLine
 
 if TYPE_CHECKING:
     from quota_model.scheduler.job import Job
@@ -18,6 +21,9 @@ __all__ = ["UNBOUNDED", "Account", "PlacedEntry", "Pool"]
 
 UNBOUNDED: Final = 1 << 62
 """The ceiling of a share whose borrowing is not limited."""
+
+# Every placement makes one: without the call of a Python function that the class itself costs.
+_ledger_line: Final[Callable[[tuple[str | int, ...]], LedgerLine]] = partial(tuple.__new__, LedgerLine)
 
 PlacedEntry = tuple[int, int, int, int, "Job"]
 """A placed job in the order in which jobs are given their share's own capacity: higher priority (negated), earlier
@@ -106,6 +112,22 @@ class Account:
         if over > short:
             short = over
         return short if short > 0 else 0
+
+    def line(self, instances: int) -> LedgerLine:
+        """Return what the books say, for a decision."""
+        pool = self.pool
+        return _ledger_line(
+            (
+                pool.unit,
+                instances,
+                self.used,
+                self.limit,
+                pool.borrowed,
+                pool.lendable,
+                pool.used,
+                pool.capacity,
+            )
+        )
 
     def enter(self, job: Job, instances: int) -> None:
         """Enter a placed job into the order of attribution."""

@@ -66,7 +66,7 @@ def _submitted(state: State, event: happened.JobSubmitted) -> None:
     state.jobs[job_id] = job
     share.live += 1
     if share.add_waiting(job):
-        state.heads.touch(share)
+        state.heads.touched[share] = None
 
 
 def _started(state: State, event: happened.JobStarted) -> None:
@@ -126,7 +126,7 @@ def _priority_changed(state: State, event: happened.PriorityChanged) -> None:
         job.priority = event.priority
         for account, instances in job.parts:
             account.enter(job, instances)
-    state.heads.touch(share)
+    state.heads.touched[share] = None
 
 
 def _share_added(state: State, event: happened.ShareAdded) -> None:

@@ -119,12 +119,12 @@ def shape(state: SchedulerState, share: Share, request: tuple[tuple[str, int], .
 
 def rebalance(state: SchedulerState) -> None:
     """Draw up all books anew after a change; what is borrowed above the lendable now is a debt."""
-    state.machines_freed = True
+    state.freed = True
     for pool in state.pools.values():
         _balance(state, pool)
         pool.debt = max(0, pool.borrowed - pool.lendable)
     for share in state.shares.values():
-        state.heads.touch(share)
+        state.heads.touched[share] = None
 
 
 class _Settings:

@@ -29,7 +29,7 @@ def explain(state: State, job: Job) -> Explanation:
         return Explanation(job.id, Wait.STOPPING, f"{job.id} is being stopped{for_whom}", jobs=by)
     if job.phase is NOMINATED:
         return _nominated(job)
-    heads = job.share.first_jobs()
+    heads = [entry[3] for entry in job.share.current_heads()]
     if job not in heads:
         return _behind(state, job, heads)
     if (reason := never_fits(job)) is not None:

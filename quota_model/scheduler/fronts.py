@@ -16,7 +16,7 @@ __all__ = ["front_of_queue", "front_of_quota_shares"]
 
 def front_of_quota_shares(state: State) -> dict[str, tuple[FrontJob, ...]]:
     """Return the heads of every share, in the share's order."""
-    return {share.name: tuple(map(_front, share.first_jobs())) for share in state.shares.values()}
+    return {share.name: tuple(_front(entry[3]) for entry in share.current_heads()) for share in state.shares.values()}
 
 
 def front_of_queue(state: State, limit: int) -> tuple[FrontJob, ...]:

@@ -23,7 +23,7 @@ __all__ = ["Heads"]
 class Heads:
     """The heads that a pass may place, in the order in which each rule visits them."""
 
-    __slots__ = ("_to_block", "_touched", "borrowing", "entitled", "in_share")
+    __slots__ = ("borrowing", "entitled", "in_share", "to_block", "touched")
 
     def __init__(self) -> None:
         self.entitled: list[HeadEntry] = []
@@ -32,39 +32,38 @@ class Heads:
         """Heads that go above them, within their share's borrow limit (rule 2)."""
         self.in_share: list[HeadEntry] = []
         """Heads for which enough jobs of lower priority could make room within their share's limit (rule 3)."""
-        self._touched: dict[Share, None] = {}
-        self._to_block: dict[Job, None] = {}
-
-    def touch(self, share: Share) -> None:
-        """Have the share's heads judged again before the next rule is applied."""
-        self._touched[share] = None
+        self.touched: dict[Share, None] = {}
+        """Shares whose heads have to be judged again before the next rule is applied."""
+        self.to_block: dict[Job, None] = {}
+        """Heads that can never run, to be reported."""
 
     def refresh(self, state: State) -> None:
         """Judge the heads of all touched shares again."""
-        if not self._touched:
-            return
-        for share in self._touched:
-            heads = share.first_jobs()
+        for share in self.touched:
+            heads = share.current_heads()
             if heads != share.heads:
-                for job in share.heads:
-                    if job not in heads:
-                        self._leave(state, job)
-                for job in heads:
-                    if job.since is None:
-                        job.since = state.now
-                share.heads = heads
-            if heads:
-                for entry in share.visits(heads):
-                    self._judge(state, entry)
-        self._touched.clear()
+                self._change_heads(state, share, heads)
+            for entry in heads:
+                self._judge(state, entry)
+        self.touched.clear()
 
     def report_blocked(self, state: State) -> None:
         """Decide :class:`Block` for the heads found to be blocked since the last time, if they still are."""
-        for job in self._to_block:
+        for job in self.to_block:
             if job.since is not None and (reason := never_fits(job)) is not None and reason != job.blocked:
                 job.blocked = reason
                 state.decisions.append(Block(state.now, job.id, job.share.name, reason))
-        self._to_block.clear()
+        self.to_block.clear()
+
+    def _change_heads(self, state: State, share: Share, heads: list[HeadEntry]) -> None:
+        jobs = [entry[3] for entry in heads]
+        for *_, job in share.heads:
+            if job not in jobs:
+                self._leave(state, job)
+        for job in jobs:
+            if job.since is None:
+                job.since = state.now
+        share.heads = heads
 
     def _judge(self, state: State, entry: HeadEntry) -> None:
         job = entry[3]
@@ -74,7 +73,7 @@ class Heads:
             after = account.used + instances
             if instances > account.largest:
                 target = None
-                self._to_block[job] = None
+                self.to_block[job] = None
                 break
             if after > account.limit:
                 if after > account.ceiling:
@@ -100,8 +99,10 @@ class Heads:
 
     def _leave(self, state: State, job: Job) -> None:
         """Note that a job is no head any more."""
-        self._unlist(job)
-        self._unlist_in_share(job)
+        if job.head_list is not None:
+            self._unlist(job)
+        if job.in_share_entry is not None:
+            self._unlist_in_share(job)
         job.since = None
         if job.blocked is not None and job.phase is WAITING:
             state.decisions.append(Unblock(state.now, job.id, job.share.name))

@@ -58,7 +58,7 @@ def end_nomination(state: State, job: Job) -> dict[Job, None]:
     nomination = state.nominations.pop(job)
     job.nomination = None
     nomination.drop_claims()
-    state.machines_freed = True
+    state.freed = True
     for victim in nomination.stops:
         victim.stopping_for = None
     return nomination.stops
@@ -86,7 +86,7 @@ def start_nominated(state: State) -> None:
     """Dispatch, in the order of their decisions, nominated jobs whose victims have stopped and whose machines are
     free, without taking what earlier ones need beyond their own victims.
     """
-    state.machines_freed = False
+    state.freed = False
     if not state.nominations:
         return
     claimed: dict[Pool, int] = {}
@@ -97,7 +97,7 @@ def start_nominated(state: State) -> None:
             for account, instances in job.parts
         ):
             end_nomination(state, job)
-            state.machines_freed = False
+            state.freed = False
             dispatch(state, job, nomination.placement, nomination.lines)
         else:
             for (account, _), claim in zip(job.parts, nomination.claims, strict=True):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from quota_model.scheduler import reasons
 from quota_model.scheduler.books import Pool
-from quota_model.scheduler.decisions import LedgerLine, Nominate, Placement, Preempt, PreemptionKind, RequeueCause
+from quota_model.scheduler.decisions import Nominate, Placement, Preempt, PreemptionKind, RequeueCause
 from quota_model.scheduler.job import STOPPING, Job
 from quota_model.scheduler.machines import Nomination, dispatch, end_nomination, nominate, start_nominated
 from quota_model.scheduler.state import State, wait_again
@@ -33,9 +33,12 @@ _STATUS_REASONS = {
 def run(state: State) -> None:
     """Place all heads that can be placed now."""
     heads = state.heads
-    if state.machines_freed:
+    if not (state.freed or heads.touched):
+        return  # nothing has happened that a decision depends on
+    if state.freed:
         start_nominated(state)
-    heads.refresh(state)
+    if heads.touched:
+        heads.refresh(state)
     if state.environment_enabled:
         while (
             (heads.entitled and _place_entitled(state))
@@ -43,9 +46,10 @@ def run(state: State) -> None:
             or (heads.in_share and _preempt_in_share(state))
         ):
             heads.refresh(state)
-        if state.machines_freed:
+        if state.freed:
             start_nominated(state)
-    heads.report_blocked(state)
+    if heads.to_block:
+        heads.report_blocked(state)
 
 
 def _place_entitled(state: State) -> bool:
@@ -113,7 +117,7 @@ def _place(state: State, head: Job, placement: Placement, victims: dict[Job, Non
     """Give a head its quota, and its machines if they are free; else it is nominated and waits for them."""
     share = head.share
     share.remove_waiting(head)
-    state.heads.touch(share)
+    state.heads.touched[share] = None
     head.decided_at = state.now
     enough = not victims
     lines = []
@@ -125,20 +129,10 @@ def _place(state: State, head: Job, placement: Placement, victims: dict[Job, Non
             pool.settle()
         if pool.capacity - pool.machines - pool.claimed < instances:
             enough = False
-        lines.append(
-            LedgerLine(
-                pool.unit,
-                instances,
-                account.used,
-                account.limit,
-                pool.borrowed,
-                pool.lendable,
-                pool.used,
-                pool.capacity,
-            )
-        )
-    for pool in state.pools.values() if victims else ():
-        pool.settle()
+        lines.append(account.line(instances))
+    if victims:
+        for pool in state.pools.values():
+            pool.settle()
     if enough:
         dispatch(state, head, placement, tuple(lines))
         return
@@ -155,7 +149,7 @@ def _stop_all(state: State, head: Job, victims: list[Victim], short: Needs) -> d
         job = victim.job
         for account, _ in job.parts:
             account.strike(job)
-        state.heads.touch(job.share)
+        state.heads.touched[job.share] = None
         if job.nomination is not None:
             stops |= end_nomination(state, job)
             wait_again(state, job, RequeueCause.NOMINATION_TAKEN, head)

@@ -48,8 +48,8 @@ class Share:
         self.in_share_preemption = False
         self.accounts: dict[str, Account] = {}
         self.lanes: dict[object, Lane] = {}
-        self.heads: list[Job] = []
-        """Its heads as they were when last judged."""
+        self.heads: list[HeadEntry] = []
+        """Its heads as they were when last judged, each with its place in the order of visits."""
         self.live = 0
         """How many of its jobs have not ended."""
         self.shapes: dict[tuple[tuple[str, int], ...], Shape] = {}
@@ -76,17 +76,14 @@ class Share:
             else:
                 lane.remove((-job.priority, job.sequence, job))
 
-    def first_jobs(self) -> list[Job]:
-        """Return the heads, in the share's order."""
+    def current_heads(self) -> list[HeadEntry]:
+        """Return the heads in the share's order, each with its place in the order of visits: its sequence."""
         for lane in self.lanes.values():
             first = lane.first
             if first is not None:
-                return [first[2]]
+                _, sequence, job = first
+                return [(sequence, 0, sequence, job)]
         return []
-
-    def visits(self, heads: list[Job]) -> list[HeadEntry]:
-        """Return when a pass visits each head: by sequence."""
-        return [(job.sequence, 0, job.sequence, job) for job in heads]
 
     def waiting(self) -> Iterator[Job]:
         """Yield the waiting jobs in the share's order."""
@@ -110,9 +107,9 @@ class _PerUnitShare(Share):
     def lanes_of(self, request: Mapping[str, int]) -> tuple[Lane, ...]:
         return tuple(self._lane(unit) for unit in request)
 
-    def first_jobs(self) -> list[Job]:
+    def current_heads(self) -> list[HeadEntry]:
         firsts = {first[1]: first for lane in self.lanes.values() if (first := lane.first) is not None}
-        return [entry[2] for entry in sorted(firsts.values()) if self._is_head(entry[2])]
+        return [(sequence, 0, sequence, job) for _, sequence, job in sorted(firsts.values()) if self._is_head(job)]
 
     @staticmethod
     def _is_head(job: Job) -> bool:
@@ -129,17 +126,14 @@ class _BestEffortShare(Share):
     def lanes_of(self, request: Mapping[str, int]) -> tuple[Lane, ...]:
         return (self._lane(tuple(request.items())),)
 
-    def first_jobs(self) -> list[Job]:
+    def current_heads(self) -> list[HeadEntry]:
         firsts = [first for lane in self.lanes.values() if (first := lane.first) is not None]
-        return [entry[2] for entry in sorted(firsts)]
-
-    def visits(self, heads: list[Job]) -> list[HeadEntry]:
         latest = 0
-        entries = []
-        for rank, job in enumerate(heads):
-            latest = max(latest, job.sequence)
-            entries.append((latest, rank, job.sequence, job))
-        return entries
+        heads = []
+        for rank, (_, sequence, job) in enumerate(sorted(firsts)):
+            latest = max(latest, sequence)
+            heads.append((latest, rank, sequence, job))
+        return heads
 
 
 _KINDS = {HeadOfLine.STRICT: Share, HeadOfLine.PER_UNIT: _PerUnitShare, HeadOfLine.BEST_EFFORT: _BestEffortShare}

@@ -17,22 +17,19 @@ _last = itemgetter(-1)
 class SortedQueue(Generic[_Entry]):
     """Distinct tuples in ascending order. Adding and removing one costs a bisection and moves at most a bucket."""
 
-    __slots__ = ("_buckets",)
+    __slots__ = ("_buckets", "first")
 
     def __init__(self) -> None:
         self._buckets: list[list[_Entry]] = []
-
-    @property
-    def first(self) -> _Entry | None:
+        self.first: _Entry | None = None
         """The smallest entry, if there is one."""
-        buckets = self._buckets
-        return buckets[0][0] if buckets else None
 
     def add(self, entry: _Entry) -> None:
         """Put an entry at its place."""
         buckets = self._buckets
         if not buckets:
             buckets.append([entry])
+            self.first = entry
             return
         position = len(buckets) - 1
         bucket = buckets[position]
@@ -42,6 +39,7 @@ class SortedQueue(Generic[_Entry]):
             position = bisect_left(buckets, entry, key=_last)
             bucket = buckets[position]
             insort(bucket, entry)
+            self.first = buckets[0][0]
         if len(bucket) > _BUCKET:
             half = len(bucket) // 2
             buckets.insert(position + 1, bucket[half:])
@@ -50,9 +48,11 @@ class SortedQueue(Generic[_Entry]):
     def pop_first(self) -> _Entry:
         """Take the smallest entry out; raises :class:`IndexError` if there is none."""
         buckets = self._buckets
-        entry = buckets[0].pop(0)
-        if not buckets[0]:
+        bucket = buckets[0]
+        entry = bucket.pop(0)
+        if not bucket:
             del buckets[0]
+        self.first = buckets[0][0] if buckets else None
         return entry
 
     def remove(self, entry: _Entry) -> None:
@@ -66,6 +66,7 @@ class SortedQueue(Generic[_Entry]):
                 del bucket[index]
                 if not bucket:
                     del buckets[position]
+                self.first = buckets[0][0] if buckets else None
                 return
         raise KeyError(entry)
 

@@ -7,7 +7,7 @@ from quota_model.scheduler import reasons
 from quota_model.scheduler.books import Pool
 from quota_model.scheduler.decisions import Decision, Fail, Requeue, RequeueCause
 from quota_model.scheduler.heads import Heads
-from quota_model.scheduler.job import DISPATCHED, ENDED, NOMINATED, STOPPING, WAITING, Job
+from quota_model.scheduler.job import ENDED, NOMINATED, STOPPING, WAITING, Job
 from quota_model.scheduler.machines import Nomination, end_nomination, stop_is_over
 from quota_model.scheduler.options import SchedulerOptions
 from quota_model.scheduler.share import Share
@@ -22,10 +22,10 @@ class State:
         "decisions",
         "environment",
         "environment_enabled",
+        "freed",
         "heads",
         "jobs",
         "leaving",
-        "machines_freed",
         "next_sequence",
         "nominations",
         "now",
@@ -54,39 +54,31 @@ class State:
         self.heads = Heads()
         self.nominations: dict[Job, Nomination] = {}
         """Nominated jobs in the order of their decisions."""
-        self.machines_freed = False
-        """Whether a nominated job may be able to start since it was last tried."""
+        self.freed = False
+        """Whether quota or machines were given back since the last pass."""
         self.decisions: list[Decision] = []
-
-
-def _release(job: Job) -> None:
-    """Give back a placed job's quota."""
-    for account, instances in job.parts:
-        account.strike(job)
-        account.hold(-instances)
-        if account.pool.debt:
-            account.pool.settle()
-
-
-def _free_machines(state: State, job: Job) -> None:
-    state.machines_freed = True
-    for account, instances in job.parts:
-        account.pool.machines -= instances
 
 
 def _give_back(state: State, job: Job) -> None:
     """Give back all that a job holds, whatever its phase."""
-    if job.phase is DISPATCHED:
-        _release(job)
-        _free_machines(state, job)
-    elif job.phase is NOMINATED:
-        _release(job)
-        end_nomination(state, job)
-    elif job.phase is STOPPING:
-        _free_machines(state, job)
-        stop_is_over(job)
-    else:
+    phase = job.phase
+    if phase is WAITING:
         job.share.remove_waiting(job)
+        return
+    for account, instances in job.parts:
+        pool = account.pool
+        if phase is not STOPPING:
+            account.strike(job)
+            account.hold(-instances)
+            if pool.debt:
+                pool.settle()
+        if phase is not NOMINATED:
+            pool.machines -= instances
+    state.freed = True
+    if phase is NOMINATED:
+        end_nomination(state, job)
+    elif phase is STOPPING:
+        stop_is_over(job)
 
 
 def end(state: State, job: Job) -> None:
@@ -97,7 +89,7 @@ def end(state: State, job: Job) -> None:
     share = job.share
     share.live -= 1
     if share.heads:
-        state.heads.touch(share)
+        state.heads.touched[share] = None
     if not share.live and share in state.leaving:
         state.leaving.remove(share)
         for account in share.accounts.values():
@@ -124,7 +116,7 @@ def wait_again(state: State, job: Job, cause: RequeueCause, by: Job | None) -> N
         job.sequence = state.next_sequence
         state.next_sequence += 1
     job.share.add_waiting(job)
-    state.heads.touch(job.share)
+    state.heads.touched[job.share] = None
     state.decisions.append(Requeue(state.now, job.id, job.share.name, cause, by.id if by is not None else None))
 
 

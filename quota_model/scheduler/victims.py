@@ -180,7 +180,10 @@ def _in_order(
             del left[job]
             yield job
         return
-    heap = [(_rank(job, _own_key(job, borrowed, needs, ranking)), job) for job, borrowed in candidates.items()]
+    if ranking.order is VictimOrder.KUEUE:
+        heap = [(_rank(job, ()), job) for job in candidates]
+    else:
+        heap = [(_rank(job, _own_key(job, borrowed, needs, ranking)), job) for job, borrowed in candidates.items()]
     heapq.heapify(heap)
     while heap:
         yield heapq.heappop(heap)[1]
@@ -213,7 +216,7 @@ def _own_key(job: Job, borrowed: Mapping[Pool, int], needs: Needs, ranking: Rank
         case VictimOrder.CHEAPEST:
             return (sum(job.instances_of(pool) for pool in needs) * (ranking.now - job.decided_at),)
         case _:
-            return ()
+            raise AssertionError(f"{ranking.order} has no key of its own")
 
 
 def _overshoot(job: Job, short: Needs) -> tuple[int, ...]:
