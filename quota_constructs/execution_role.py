@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_iam as iam
@@ -10,6 +10,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.interfaces import aws_ecr as ecr_refs
 from constructs import Construct
 
+from quota_constructs._injection import property_injectable
 from quota_constructs._nag import acknowledge_wildcard
 from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
@@ -48,6 +49,10 @@ class TrainingExecutionRole(iam.Role):
         in place.
     """
 
+    PROPERTY_INJECTION_ID: ClassVar[str] = "quota_constructs.TrainingExecutionRole"
+    """What a property injector names to give defaults to this class."""
+
+    @property_injectable
     def __init__(
         self,
         scope: Construct,

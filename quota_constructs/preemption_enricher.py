@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_events as events
@@ -14,6 +14,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
+from quota_constructs._injection import property_injectable
 from quota_constructs._nag import acknowledge_wildcard
 from quota_constructs.events import AWS_BATCH_SOURCE, ENRICHED_SOURCE, ServiceJobEvent
 
@@ -32,7 +33,7 @@ class PreemptionEnricher(Construct):
     twice.
 
     Cost: a function call for each preemption event of the account and Region, and a custom event for each of this
-    queue's; at AWS's list prices about 3 USD for a million. Without preemptions it costs nothing. The events come
+    queue's; at AWS's list prices about 2 USD for a million. Without preemptions it costs nothing. The events come
     a second or so later than AWS's.
 
     Example::
@@ -45,16 +46,27 @@ class PreemptionEnricher(Construct):
     :param scope: where the enricher is defined.
     :param id: its id in that scope.
     :param job_queue: the queue, of any kind: ours, an L1, or imported. Changing it updates the function in place.
+    :param log_retention: how long the function's log is kept; a month by default. Changing it updates the log group
+        in place.
     """
 
-    function: lambda_.Function
-    """The function, for alarms on its errors say."""
+    PROPERTY_INJECTION_ID: ClassVar[str] = "quota_constructs.PreemptionEnricher"
+    """What a property injector names to give defaults to this class."""
 
-    def __init__(self, scope: Construct, id: str, *, job_queue: refs.IJobQueueRef) -> None:
+    function: lambda_.Function
+    """The function, for alarms on its errors, say."""
+
+    @property_injectable
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        job_queue: refs.IJobQueueRef,
+        log_retention: logs.RetentionDays = logs.RetentionDays.ONE_MONTH,
+    ) -> None:
         super().__init__(scope, id)
-        log_group = logs.LogGroup(
-            self, "Logs", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY
-        )
+        log_group = logs.LogGroup(self, "Logs", retention=log_retention, removal_policy=RemovalPolicy.DESTROY)
         role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
         policy = self._policy(role, log_group)
         self.function = lambda_.Function(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
-from aws_cdk import App, CfnParameter, Environment, Stack
+from aws_cdk import App, CfnParameter, Environment, PropertyInjectors, Stack
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 
 from quota_constructs import QuotaConstructsError, QuotaShare, TrainingExecutionRole
+from tests.quota_constructs.test_property_injection import Defaults
 from tests.synthesis import SHARE_ARN, template_of
 
 
@@ -62,6 +63,13 @@ class TestProperties:
         properties = only(stack, "AWS::IAM::Role")
         assert (properties["RoleName"], properties["Description"]) == ("training", "Trains")
         assert "PowerUserAccess" in str(properties["PermissionsBoundary"])
+
+    def test_an_organisation_can_give_every_training_role_its_boundary(self, stack: Stack) -> None:
+        boundary = iam.ManagedPolicy.from_aws_managed_policy_name("PowerUserAccess")
+        PropertyInjectors.of(stack).add(Defaults(TrainingExecutionRole, permissions_boundary=boundary))
+        TrainingExecutionRole(stack, "Training")
+
+        assert "PowerUserAccess" in str(only(stack, "AWS::IAM::Role")["PermissionsBoundary"])
 
     def test_it_is_a_role_for_every_construct_that_takes_one(self, stack: Stack, role: TrainingExecutionRole) -> None:
         share = QuotaShare.from_quota_share_arn(stack, "Share", SHARE_ARN)

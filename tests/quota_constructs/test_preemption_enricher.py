@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from aws_cdk import Stack
+from aws_cdk import aws_logs as logs
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 
@@ -194,3 +195,13 @@ def test_the_function_may_describe_jobs_send_its_own_events_and_log(template: di
     }
     (sending,) = [each for each in statements if each["Action"] == "events:PutEvents"]
     assert sending["Condition"] == {"StringEquals": {"events:source": "quota-constructs"}}
+
+
+def test_the_log_is_kept_for_a_month_or_as_long_as_is_said(stack: Stack) -> None:
+    queue = TrainingJobQueue.from_job_queue_arn(stack, "Queue", QUEUE_ARN)
+    PreemptionEnricher(stack, "Default", job_queue=queue)
+    PreemptionEnricher(stack, "Given", job_queue=queue, log_retention=logs.RetentionDays.ONE_YEAR)
+
+    resources = template_of(stack)["Resources"].values()
+    kept = [each["Properties"]["RetentionInDays"] for each in resources if each["Type"] == "AWS::Logs::LogGroup"]
+    assert kept == [30, 365]
