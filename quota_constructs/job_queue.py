@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Protocol, Unpack
+from weakref import WeakKeyDictionary
 
 import constructs
 import jsii
@@ -35,9 +36,12 @@ from quota_constructs.service_environment import environment_design
 from quota_constructs.time_limits import JobStateTimeLimitAction, rendered_time_limits, time_limits_design
 from quota_model import design as model
 from quota_model.design import State
-from quota_model.rules import check_job_queue, check_whole_queue
+from quota_model.rules import check_job_queue, check_service_environment_use, check_whole_queue
 
 __all__ = ["ILookedUpTrainingJobQueue", "ITrainingJobQueue", "TrainingJobQueue"]
+
+_queues_of_environments: WeakKeyDictionary[refs.IServiceEnvironmentRef, int] = WeakKeyDictionary()
+"""How many queues refer to an environment, which may be of any class."""
 
 
 class ITrainingJobQueue(refs.IJobQueueRef, Protocol):
@@ -263,8 +267,15 @@ class TrainingJobQueue(_TrainingJobQueueBase):
             state=known_choice(state, State.ENABLED, "state"),
             job_state_time_limit_actions=time_limits_design(job_state_time_limit_actions or ()),
         )
-        warnings = refuse_errors(check_job_queue(self._own_design))
+        queues = _queues_of_environments.get(service_environment, 0) + 1
+        warnings = refuse_errors(
+            (
+                *check_job_queue(self._own_design),
+                *check_service_environment_use(self._own_design.service_environment, queues),
+            )
+        )
         super().__init__(scope, id, physical_name=job_queue_name)
+        _queues_of_environments[service_environment] = queues
         self._quota_shares: list[model.QuotaShare] = []
         self._resource = batch.CfnJobQueue(
             self,

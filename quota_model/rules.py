@@ -42,6 +42,7 @@ __all__ = [
     "check_quota_share",
     "check_scheduling_policy",
     "check_service_environment",
+    "check_service_environment_use",
     "check_whole_queue",
 ]
 
@@ -98,6 +99,7 @@ _time_limits = RuleBook[_At[JobStateTimeLimitAction]](lambda at: at.place)
 _queues = RuleBook[QuotaQueue](_queue_place)
 _shares_of_queues = RuleBook[tuple[QuotaShare, QuotaQueue]](lambda pair: _share_place(pair[0]))
 _whole_queues = RuleBook[QuotaQueue](_queue_place)
+_uses_of_environments = RuleBook[_At[int]](lambda at: at.place)
 
 
 def check_quota_share(share: QuotaShare) -> tuple[Finding, ...]:
@@ -108,6 +110,11 @@ def check_quota_share(share: QuotaShare) -> tuple[Finding, ...]:
 def check_service_environment(environment: ServiceEnvironment) -> tuple[Finding, ...]:
     """Judge a service environment by itself."""
     return tuple(_environment_findings(environment))
+
+
+def check_service_environment_use(environment: ServiceEnvironment, queues: int) -> tuple[Finding, ...]:
+    """Judge a service environment by the number of job queues that refer to it."""
+    return tuple(_uses_of_environments.findings(_At(_environment_place(environment), queues)))
 
 
 def check_scheduling_policy(policy: SchedulingPolicy) -> tuple[Finding, ...]:
@@ -529,9 +536,31 @@ def _one_of(values: tuple[str, ...]) -> str:
     return f"{', '.join(values[:-1])} or {values[-1]}"
 
 
+# A service environment and its queues
+
+
+@_uses_of_environments.error(
+    "environment-serves-one-queue",
+    "A quota-managed service environment serves one job queue alone.",
+    f"{_GUIDE}create-quota-management-resources.html",
+)
+def _environment_serves_one_queue(at: _At[int]) -> Iterator[Said]:
+    if at.value > 1:
+        yield Said(f"{at.value} job queues refer to it", "give each queue an environment of its own")
+
+
 CATALOGUE: Final[tuple[Rule, ...]] = tuple(
     rule
-    for book in (_names, _limits, _shares, _queues, _time_limits, _shares_of_queues, _whole_queues)
+    for book in (
+        _names,
+        _limits,
+        _shares,
+        _queues,
+        _time_limits,
+        _shares_of_queues,
+        _whole_queues,
+        _uses_of_environments,
+    )
     for rule in book.rules
 )
-"""Every rule there is: about names, capacity limits, a share, a queue, then the whole queue."""
+"""Every rule there is: about names, capacity limits, a share, a queue, the whole queue, then several queues."""

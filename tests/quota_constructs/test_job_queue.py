@@ -158,6 +158,46 @@ def test_fails_on_an_l1_policy_of_neither_kind(stack: Stack) -> None:
     assert refused.value.rule_ids == ("quota-share-policy-missing",)
 
 
+def two_queues(stack: Stack, environment: refs.IServiceEnvironmentRef) -> None:
+    for id in ("One", "Two"):
+        policy = QuotaShareSchedulingPolicy(stack, f"{id}Policy")
+        TrainingJobQueue(stack, id, scheduling_policy=policy, service_environment=environment)
+
+
+def environment_l2(stack: Stack) -> refs.IServiceEnvironmentRef:
+    return ServiceEnvironment(stack, "Environment", capacity_limits=LIMITS)
+
+
+def environment_imported(stack: Stack) -> refs.IServiceEnvironmentRef:
+    arn = "arn:aws:batch:eu-west-1:111122223333:service-environment/gpus"
+    return ServiceEnvironment.from_service_environment_arn(stack, "Environment", arn)
+
+
+def environment_l1(stack: Stack) -> refs.IServiceEnvironmentRef:
+    return batch.CfnServiceEnvironment(
+        stack, "Environment", service_environment_type="SAGEMAKER_TRAINING", capacity_limits=[]
+    )
+
+
+@pytest.mark.parametrize("make", [environment_l2, environment_imported, environment_l1])
+def test_fails_on_an_environment_that_serves_another_queue(stack: Stack, make: Any) -> None:
+    with pytest.raises(RefusedDesignError, match="2 job queues refer to it; give each queue an environment") as refused:
+        two_queues(stack, make(stack))
+
+    assert refused.value.rule_ids == ("environment-serves-one-queue",)
+    assert stack.node.try_find_child("Two") is None
+
+
+def test_a_queue_that_was_refused_does_not_use_up_its_environment(stack: Stack) -> None:
+    environment = environment_l2(stack)
+    policy = QuotaShareSchedulingPolicy(stack, "Policy")
+    with pytest.raises(RefusedDesignError):
+        TrainingJobQueue(
+            stack, "Queue", scheduling_policy=policy, service_environment=environment, job_queue_name="two words"
+        )
+    TrainingJobQueue(stack, "Queue", scheduling_policy=policy, service_environment=environment)
+
+
 def test_takes_l1_policies_and_environments(stack: Stack) -> None:
     policy = batch.CfnSchedulingPolicy(
         stack,

@@ -326,3 +326,17 @@ class TestWholeQueue:
         borrower = share("a", sharing=ResourceSharing.lend_and_borrow())
 
         assert rules.check(queue({G5: 2}, borrower, share("b", sharing=ResourceSharing(UNKNOWN)))) == ()
+
+
+class TestUseOfEnvironments:
+    @pytest.mark.parametrize("queues", [0, 1])
+    def test_an_environment_of_one_queue_or_none_has_no_finding(self, queues: int) -> None:
+        assert rules.check_service_environment_use(environment({G5: 1}), queues) == ()
+
+    def test_fails_for_two_queues(self) -> None:
+        (finding,) = rules.check_service_environment_use(environment({G5: 1}, "gpus"), 2)
+
+        assert finding.rule.id == "environment-serves-one-queue"
+        assert str(finding) == (
+            "service environment 'gpus': 2 job queues refer to it; give each queue an environment of its own"
+        )
