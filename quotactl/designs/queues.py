@@ -140,7 +140,9 @@ class _Reader:
             return ServiceEnvironment(_UNKNOWN_LIMITS, UNKNOWN, UNKNOWN), None
         if self._served[declared] is not queue:
             other = self._served[declared].place
-            self._remark(queue, f"its service environment serves {other} too; a quota-managed one serves one queue alone")
+            self._remark(
+                queue, f"its service environment serves {other} too; a quota-managed one serves one queue alone"
+            )
         form = self._form(declared, ("ServiceEnvironmentName", "CapacityLimits", "State"))
         form["capacityLimits"] = _capacity_limits(form.get("capacityLimits"))
         return _read(ServiceEnvironment.from_json, form, declared), declared.place
