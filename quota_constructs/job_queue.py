@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar, Protocol, Unpack
+from typing import TYPE_CHECKING, ClassVar, Protocol, Unpack
 from weakref import WeakKeyDictionary
 
 import constructs
@@ -36,7 +36,15 @@ from quota_constructs.service_environment import environment_design
 from quota_constructs.time_limits import JobStateTimeLimitAction, rendered_time_limits, time_limits_design
 from quota_model import design as model
 from quota_model.design import State
-from quota_model.rules import check_job_queue, check_service_environment_use, check_whole_queue
+from quota_model.rules import (
+    check_job_queue,
+    check_quota_share_in_queue,
+    check_service_environment_use,
+    check_whole_queue,
+)
+
+if TYPE_CHECKING:
+    from quota_constructs.quota_share import QuotaShare
 
 __all__ = ["ILookedUpTrainingJobQueue", "ITrainingJobQueue", "TrainingJobQueue"]
 
@@ -149,7 +157,7 @@ class _TrainingJobQueueBase(Resource):
         """
         return publish_arn(self, parameter_prefix, JOB_QUEUE_ARN, self.job_queue_arn)
 
-    def _add_quota_share(self, share: model.QuotaShare) -> None:
+    def _add_quota_share(self, share: QuotaShare) -> None:
         """Take note of a share that is defined for this queue; of an imported one too little is known to judge it."""
 
 
@@ -163,16 +171,17 @@ class _LookedUpQueue(_ImportedQueue):
     def __init__(self, scope: Construct, id: str, arn: str) -> None:
         super().__init__(scope, id, arn)
         self._found = look_up_job_queue(self, arn)
-        self._defined_shares: list[model.QuotaShare] = []
+        self._defined_shares: list[QuotaShare] = []
 
     @property
     def design(self) -> model.QuotaQueue:
         # A share that exists and is defined here is one and the same: names are unique in a queue.
-        names = {share.name for share in self._defined_shares}
+        defined = [share.design for share in self._defined_shares]
+        names = {share.name for share in defined}
         others = [share for share in self._found.design.quota_shares if share.name not in names]
-        return replace(self._found.design, quota_shares=(*others, *self._defined_shares))
+        return replace(self._found.design, quota_shares=(*others, *defined))
 
-    def _add_quota_share(self, share: model.QuotaShare) -> None:
+    def _add_quota_share(self, share: QuotaShare) -> None:
         if self._found.complete and not self._defined_shares:  # A queue that is only read is not ours to judge.
             self.node.add_validation(_WholeQueueValidation(self))
         self._defined_shares.append(share)
@@ -183,7 +192,7 @@ class TrainingJobQueue(_TrainingJobQueueBase):
 
     Jobs are submitted to one of its quota shares: see :class:`~quota_constructs.QuotaShare`. When the app is
     synthesized, the queue is judged with its environment and all its shares, those that other stacks of the app add
-    included: errors stop the synthesis, warnings appear on the queue.
+    included: errors stop the synthesis, warnings appear on the share that they are about, or else on the queue.
 
     Example::
 
@@ -276,7 +285,7 @@ class TrainingJobQueue(_TrainingJobQueueBase):
         )
         super().__init__(scope, id, physical_name=job_queue_name)
         _queues_of_environments[service_environment] = queues
-        self._quota_shares: list[model.QuotaShare] = []
+        self._defined_shares: list[QuotaShare] = []
         self._resource = batch.CfnJobQueue(
             self,
             "Resource",
@@ -305,10 +314,10 @@ class TrainingJobQueue(_TrainingJobQueueBase):
 
         What is a token is unknown there, and so are shares that are defined elsewhere.
         """
-        return replace(self._own_design, quota_shares=tuple(self._quota_shares))
+        return replace(self._own_design, quota_shares=tuple(share.design for share in self._defined_shares))
 
-    def _add_quota_share(self, share: model.QuotaShare) -> None:
-        self._quota_shares.append(share)
+    def _add_quota_share(self, share: QuotaShare) -> None:
+        self._defined_shares.append(share)
 
 
 @jsii.implements(constructs.IValidation)
@@ -319,8 +328,15 @@ class _WholeQueueValidation:
         self._queue = queue
 
     def validate(self) -> list[str]:
+        queue = self._queue.design
         try:
-            add_warnings(self._queue, refuse_errors(check_whole_queue(self._queue.design)))
+            warnings = refuse_errors(check_whole_queue(queue))
         except RefusedDesignError as refused:
             return str(refused).splitlines()
+        # What is about one share appears there, where it can be acknowledged for this share alone.
+        for share in self._queue._defined_shares if warnings else ():
+            of_share = check_quota_share_in_queue(share.design, queue)
+            add_warnings(share, of_share)
+            warnings = tuple(warning for warning in warnings if warning not in of_share)
+        add_warnings(self._queue, warnings)
         return []

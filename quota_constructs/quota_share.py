@@ -273,7 +273,7 @@ class QuotaShare(_QuotaShareBase):
         )
         add_warnings(self, warnings)
         if isinstance(job_queue, _TrainingJobQueueBase):
-            job_queue._add_quota_share(self._design)
+            job_queue._add_quota_share(self)
 
     @property
     def design(self) -> model.QuotaShare:

@@ -40,6 +40,7 @@ __all__ = [
     "check",
     "check_job_queue",
     "check_quota_share",
+    "check_quota_share_in_queue",
     "check_scheduling_policy",
     "check_service_environment",
     "check_service_environment_use",
@@ -127,8 +128,13 @@ def check_job_queue(queue: QuotaQueue) -> tuple[Finding, ...]:
     return tuple(_queue_findings(queue))
 
 
+def check_quota_share_in_queue(share: QuotaShare, queue: QuotaQueue) -> tuple[Finding, ...]:
+    """Judge one of a queue's shares against the queue's environment and its other shares."""
+    return tuple(_shares_of_queues.findings((share, queue)))
+
+
 def check_whole_queue(queue: QuotaQueue) -> tuple[Finding, ...]:
-    """Judge what only the queue with its environment and all its shares shows."""
+    """Judge what only the queue with its environment and all its shares shows, of each share and in sum."""
     return tuple(_whole_queue_findings(queue))
 
 
@@ -161,7 +167,7 @@ def _queue_findings(queue: QuotaQueue) -> Iterator[Finding]:
 
 def _whole_queue_findings(queue: QuotaQueue) -> Iterator[Finding]:
     for share in queue.quota_shares:
-        yield from _shares_of_queues.findings((share, queue))
+        yield from check_quota_share_in_queue(share, queue)
     yield from _whole_queues.findings(queue)
 
 

@@ -125,15 +125,24 @@ def test_fails_with_every_mistake_of_the_queue_at_once(app: App, gpus: QuotaMana
 
 
 @pytest.mark.parametrize("prefix", ["", "annotation::", "Annotation::"])
-@pytest.mark.parametrize("where", ["app", "stack", "queue"])
+@pytest.mark.parametrize("where", ["app", "stack", "pattern", "share"])
 def test_a_warning_can_be_acknowledged(app: App, gpus: QuotaManagedQueue, prefix: str, where: str) -> None:
     add(gpus, "One", sharing=ResourceSharing.reserve())
     add(gpus, "Two", sharing=BORROWS)
-    scope = {"app": app, "stack": Stack.of(gpus), "queue": gpus.job_queue}[where]
+    scope = {"app": app, "stack": Stack.of(gpus), "pattern": gpus, "share": gpus.quota_shares[1]}[where]
     rule = f"{prefix}quota-constructs:nobody-lends"
     Validations.of(scope).acknowledge(Acknowledgment(id=rule, reason="a lender joins next month"))
 
     assert warnings_of(app) == []
+
+
+def test_a_warning_about_one_share_can_be_acknowledged_for_it_alone(app: App, gpus: QuotaManagedQueue) -> None:
+    for id in ("One", "Two"):
+        gpus.add_quota_share(id, capacity_limits={"ml.g5.xlarge": 3}, resource_sharing=ResourceSharing.lend())
+    rule = Acknowledgment(id="quota-constructs:share-limit-exceeds-environment", reason="the environment grows soon")
+    Validations.of(gpus.quota_shares[0]).acknowledge(rule)
+
+    assert [path for path, text in warnings_of(app) if "is more than the environment's" in text] == ["/Stack/Gpus/Two"]
 
 
 def test_a_warning_can_be_acknowledged_before_there_is_anything_to_warn_of(app: App, stack: Stack) -> None:
@@ -155,14 +164,14 @@ def test_each_finding_is_reported_once(app: App, gpus: QuotaManagedQueue) -> Non
     sharing = ResourceSharing.lend_and_borrow(borrow_limit=10)
     gpus.add_quota_share("One", capacity_limits={"ml.g5.xlarge": 3}, resource_sharing=sharing)
 
-    # The first is the share's own, found when it is made; the others are the queue's.
-    assert rules_of(app) == [
-        "share-limit-exceeds-environment",
-        "nobody-lends",
-        "limits-exceed-environment",
-        "borrow-limit-rounds-to-nothing",
+    # The share's own, found when it is made; then what the queue shows of the share, and of itself.
+    places = [path.rpartition("/")[2] for path, _ in warnings_of(app)]
+    assert sorted(zip(places, rules_of(app), strict=True)) == [
+        ("JobQueue", "limits-exceed-environment"),
+        ("One", "borrow-limit-rounds-to-nothing"),
+        ("One", "nobody-lends"),
+        ("One", "share-limit-exceeds-environment"),
     ]
-    assert sorted(path for path, _ in warnings_of(app)) == ["/Stack/Gpus/JobQueue"] * 3 + ["/Stack/Gpus/One"]
 
 
 def test_warns_of_an_instance_type_that_sagemaker_is_not_known_to_accept(app: App, stack: Stack) -> None:
