@@ -21,8 +21,9 @@ __all__ = ["QuotaWidgets"]
 _ROW: Final = 24
 _HEIGHT: Final = 6
 _SHARES_IN_ROW: Final = 4
-_OWN, _BORROWED, _LENT, _IDLE = "#1f77b4", "#ff7f0e", "#9467bd", "#c7c7c7"
-_LIMIT = "#d62728"
+# None of the colours that CloudWatch gives to series of a search, which are shares.
+_OWN, _BORROWED, _LENT, _IDLE = "#0f766e", "#db2777", "#a78bfa", "#c7c7c7"
+_LIMIT = "#16191f"
 
 
 class QuotaWidgets:
@@ -50,12 +51,14 @@ class QuotaWidgets:
         rows: list[list[cloudwatch.IWidget]] = []
         for unit, capacity in design.service_environment.capacity_limits.as_instances().items():
             rows.append([self._use_by_share(unit, capacity), self._whole_queue(unit, capacity)])
-            graphs = [
-                self._share(str(share.name), unit, limits[unit])
+            limits = {
+                str(share.name): share.capacity_limits.as_instances()[unit]
                 for share in design.quota_shares
-                if unit in (limits := share.capacity_limits.as_instances())
-            ]
-            rows += [graphs[start : start + _SHARES_IN_ROW] for start in range(0, len(graphs), _SHARES_IN_ROW)]
+                if unit in share.capacity_limits.units
+            }
+            in_row = max(1, min(_SHARES_IN_ROW, len(limits)))
+            graphs = [self._share(name, unit, limit, _ROW // in_row) for name, limit in limits.items()]
+            rows += [graphs[start : start + in_row] for start in range(0, len(graphs), in_row)]
         return rows
 
     def waiting(self, head_age: Duration | None) -> list[cloudwatch.IWidget]:
@@ -65,6 +68,7 @@ class QuotaWidgets:
         """
         limits = [] if head_age is None else [_line(head_age.to_minutes(), "alarm")]
         age = self._search(MetricName.HEAD_AGE, statistic="Maximum")
+        preemptions = self._search(MetricName.PREEMPTIONS, statistic="Sum", period=3600)
         return [
             cloudwatch.GraphWidget(
                 title="Time of the first job at the head of its share",
@@ -84,7 +88,8 @@ class QuotaWidgets:
             ),
             cloudwatch.GraphWidget(
                 title="Preempted jobs in an hour, by share",
-                left=[self._expression(self._search(MetricName.PREEMPTIONS, statistic="Sum", period=3600))],
+                # Nothing is published for a share in hours without preemptions.
+                left=[self._expression(f"FILL({preemptions}, 0)")],
                 left_y_axis=_axis("jobs"),
                 stacked=True,
                 width=_ROW // 3,
@@ -117,7 +122,7 @@ class QuotaWidgets:
         limit = _line(capacity, "environment")
         return self._stack(f"{unit}: all of the queue", [own, borrowed, idle], limit, _ROW // 2)
 
-    def _share(self, name: str, unit: str, capacity: int) -> cloudwatch.IWidget:
+    def _share(self, name: str, unit: str, capacity: int, width: int) -> cloudwatch.IWidget:
         """Return a graph of one share, whose parts up to the limit add up to it, with what it borrows on top."""
 
         def metric(metric_name: MetricName, **options: Unpack[MetricOptions]) -> cloudwatch.Metric:
@@ -130,7 +135,7 @@ class QuotaWidgets:
         # CDK draws what an expression uses before the rest, so this one must not use what belongs on top.
         own = self._own("limit - lent - idle", limit=metric(MetricName.CAPACITY_LIMIT), lent=lent, idle=idle)
         parts: list[cloudwatch.IMetric] = [own, lent, idle, borrowed]
-        return self._stack(f"{name}: {unit}", parts, _line(capacity, "limit"), _ROW // _SHARES_IN_ROW)
+        return self._stack(f"{name}: {unit}", parts, _line(capacity, "limit"), width)
 
     def _own(self, expression: str, **metrics: cloudwatch.IMetric) -> cloudwatch.MathExpression:
         return cloudwatch.MathExpression(

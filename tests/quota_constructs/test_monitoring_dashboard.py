@@ -100,7 +100,7 @@ def test_the_parts_of_a_share_add_up_to_its_limit_with_what_it_borrows_on_top(st
     assert labels == ["own", "lent (derived)", "idle", "borrowed"]
     assert properties["metrics"][0][0]["expression"] == "limit - lent - idle"
     assert properties["annotations"]["horizontal"] == [
-        {"value": 3, "label": "limit", "color": "#d62728", "yAxis": "left"}
+        {"value": 3, "label": "limit", "color": "#16191f", "yAxis": "left"}
     ]
 
 
@@ -143,7 +143,7 @@ def test_every_graph_is_about_the_queue_alone(stack: Stack) -> None:
         ),
         (
             "Preempted jobs in an hour, by share",
-            """SEARCH('{"QuotaConstructs",JobQueue,QuotaShare} MetricName="Preemptions" JobQueue="gpus"', 'Sum', 3600)""",
+            """FILL(SEARCH('{"QuotaConstructs",JobQueue,QuotaShare} MetricName="Preemptions" JobQueue="gpus"', 'Sum', 3600), 0)""",
         ),
         (
             "Used, by share",
@@ -199,9 +199,10 @@ def test_widgets_of_ones_own_can_be_added(stack: Stack) -> None:
     assert "Mine" in widgets_of(stack)
 
 
-def test_no_widget_lies_on_another_one_and_rows_are_full(stack: Stack) -> None:
+@pytest.mark.parametrize("shares", [1, 2, 3, 4, 20])
+def test_no_widget_lies_on_another_one_and_rows_are_full(stack: Stack, shares: int) -> None:
     gpus = monitored(stack, {UNIT: 20})
-    for number in range(20):
+    for number in range(shares):
         gpus.add_quota_share(f"share-{number}", capacity_limits={UNIT: 1}, resource_sharing=LEND)
 
     widgets = widgets_of(stack)
@@ -212,5 +213,6 @@ def test_no_widget_lies_on_another_one_and_rows_are_full(stack: Stack) -> None:
         for y in range(widget["y"], widget["y"] + widget["height"])
     }
     assert len(cells) == sum(widget["width"] * widget["height"] for widget in widgets.values())
-    assert {x for x, _ in cells} == set(range(24))
-    assert len([title for title in widgets if re.fullmatch(rf"share-\d+: {UNIT}", title)]) == 20
+    last_row = max(y for _, y in cells)
+    assert {x for x, y in cells if y == last_row} == set(range(24))
+    assert len([title for title in widgets if re.fullmatch(rf"share-\d+: {UNIT}", title)]) == shares
