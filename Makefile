@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo synth test bench check lint format readme lock clean
+.PHONY: help setup demo synth test bench check lint format readme docs lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -48,6 +48,9 @@ format: $(DEV) ## format, and fix what can be fixed
 readme: setup ## write the README's generated parts anew
 	python -m tools.readme
 
+docs: setup ## build the documentation site into site/
+	NO_MKDOCS_2_WARNING=1 python -m mkdocs build --quiet
+
 setup: $(VENV)/.installed node_modules/.installed
 
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -75,4 +78,4 @@ lock: ## pin the newest packages that fit, in constraints.txt
 	@mv build/constraints.txt constraints.txt
 
 clean: ## forget everything that make has set up or built
-	rm -rf $(VENV) node_modules cdk.out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) node_modules cdk.out build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -8,8 +8,6 @@ import re
 import shlex
 import subprocess
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -23,29 +21,14 @@ import quota_constructs
 from quota_model.rules import Severity
 from quotactl.check import check
 from quotactl.cli import app as quotactl
+from tests.code_blocks import Block, blocks_of
 from tools.readme import generated_files
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class Block:
-    """A fenced block of code, the file that it is meant to be, and the block after it."""
-
-    language: str
-    code: str
-    file: str | None
-    line: int
-
-
-def _blocks() -> Iterator[Block]:
-    pattern = re.compile(r"(?:<!-- file: (\S+) -->\n)?^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-    for match in pattern.finditer(README):
-        yield Block(match[2], match[3], match[1], README.count("\n", 0, match.start()) + 1)
-
-
-BLOCKS = list(_blocks())
+BLOCKS = list(blocks_of(ROOT / "README.md"))
 
 
 def _named(language: str) -> list[Any]:

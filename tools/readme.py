@@ -16,6 +16,7 @@ from quota_model.design import QuotaQueue
 from quota_model.rules import CATALOGUE
 from quotactl.designs import read_designs
 from tools.picture import picture
+from tools.site import generated_pages
 
 __all__ = ["generated_files"]
 
@@ -27,7 +28,7 @@ PICTURE: Final = ROOT / "docs" / "three-shares.svg"
 def generated_files() -> dict[Path, str]:
     """Return what each file that is generated, whole or in part, should hold."""
     readme = _with_section(README.read_text(encoding="utf-8"), "rules", rule_table())
-    return {README: readme, PICTURE: picture(example_queue())}
+    return {README: readme, PICTURE: picture(example_queue()), **generated_pages()}
 
 
 def rule_table() -> str:
