@@ -1,9 +1,8 @@
-"""Drives a scheduler through a workload, and the loops it is compared with."""
+"""Drives a scheduler through a workload."""
 
 from __future__ import annotations
 
 import heapq
-from collections import deque
 from collections.abc import Callable, Iterable
 
 from benchmarks._philly import STOP, TraceJob
@@ -66,25 +65,3 @@ def replay(
                 stops.add(order)
                 heapq.heappush(coming, (now + STOP, order, decision.job_id))
     return ended
-
-
-def fifo(jobs: Iterable[TraceJob], capacity: int) -> int:
-    """Run jobs first come, first served on one pool, with nothing but a heap of events: the ceiling."""
-    workload = [(job.submitted, job.duration, next(iter(job.request.values()))) for job in jobs]
-    coming = [(submitted, 1, index) for index, (submitted, _, _) in enumerate(workload)]
-    heapq.heapify(coming)
-    waiting: deque[int] = deque()
-    free = capacity
-    started = 0
-    while coming:
-        now, arrives, index = heapq.heappop(coming)
-        if arrives:
-            waiting.append(index)
-        else:
-            free += workload[index][2]
-        while waiting and workload[waiting[0]][2] <= free:
-            index = waiting.popleft()
-            free -= workload[index][2]
-            started += 1
-            heapq.heappush(coming, (now + workload[index][1], 0, index))
-    return started

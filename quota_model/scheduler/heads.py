@@ -57,9 +57,9 @@ class Heads:
 
     def _change_heads(self, state: State, share: Share, heads: list[HeadEntry]) -> None:
         jobs = [entry[3] for entry in heads]
-        for *_, job in share.heads:
-            if job not in jobs:
-                self._leave(state, job)
+        for entry in share.heads:
+            if entry[3] not in jobs:
+                self._leave(state, entry[3])
         for job in jobs:
             if job.since is None:
                 job.since = state.now

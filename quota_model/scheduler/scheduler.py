@@ -61,6 +61,8 @@ class Scheduler:
             raise SchedulerError(f"a pass at {now} is earlier than {state.now}, the time of the last event")
         state.now = now
         passes.run(state)
+        if not state.decisions:
+            return ()
         decisions = tuple(state.decisions)
         state.decisions.clear()
         return decisions

@@ -106,6 +106,7 @@ class World:
                 self.changed_priorities.add(event.job_id)
             case JobEnded() | JobRetried() | StopCompleted():
                 self.lost[event.job_id] += 1
+                self.preempted_at.pop(event.job_id, None)
         self.scheduler.apply(event)
         self.reference.apply(event)
         self.now = event.time
@@ -126,7 +127,9 @@ class World:
             case Dispatch():
                 self.dispatches[decision.job_id] += 1
             case Preempt():
-                assert self.preempted_at.get(decision.job_id) != self.now, "I11: nobody is preempted twice at once"
+                assert self.preempted_at.get(decision.job_id) != self.now, (
+                    "I11: nobody is preempted twice at one instant"
+                )
                 self.preempted_at[decision.job_id] = self.now
         if isinstance(decision, Dispatch | Nominate):
             for line in decision.lines:
