@@ -38,7 +38,7 @@ def grant(
 
     A principal without policies of its own, such as a service, gets nothing; a warning on the resource says so.
     """
-    actions = sorted(actions)
+    actions = list(actions)
     given = iam.Grant.add_to_principal(
         grantee=grantee, actions=actions, resource_arns=list(arns), conditions=conditions
     )

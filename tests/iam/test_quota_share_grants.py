@@ -80,6 +80,7 @@ class TestSubmit:
         "call",
         [
             pytest.param(submit_service_job(QUEUE, OTHER_SHARE, tags=VISION), id="in another share"),
+            pytest.param(submit_service_job(QUEUE, f"{SHARE}-2", tags=VISION), id="in a share whose name begins alike"),
             pytest.param(submit_service_job(OTHER_QUEUE, None, tags=VISION), id="in another queue"),
             pytest.param(
                 submit_service_job(OTHER_QUEUE, f"{OTHER_QUEUE}/quota-share/vision", tags=VISION),
