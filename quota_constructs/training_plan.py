@@ -56,9 +56,11 @@ class TrainingPlan(Resource):
             ``aws sagemaker describe-training-plan`` shows them; types and counts may be tokens.
         :raises MalformedArnError: if the ARN is literal and not one of a training plan.
         """
-        return cls(scope, id, training_plan_arn, instance_counts)
+        return cls(scope, id, training_plan_arn=training_plan_arn, instance_counts=instance_counts)
 
-    def __init__(self, scope: Construct, id: str, training_plan_arn: str, instance_counts: Mapping[str, float]) -> None:
+    def __init__(
+        self, scope: Construct, id: str, *, training_plan_arn: str, instance_counts: Mapping[str, float]
+    ) -> None:
         self._identity = ImportedIdentity.of(training_plan_arn, "sagemaker", "training-plan")
         self._instance_counts = MappingProxyType(dict(instance_counts))
         super().__init__(scope, id, environment_from_arn=training_plan_arn)

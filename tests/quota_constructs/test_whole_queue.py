@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import jsii
 import pytest
-from aws_cdk import Acknowledgment, App, Stack, Stage, Validations
+from aws_cdk import Acknowledgment, App, Aspects, IAspect, NestedStack, Stack, Stage, Validations
 from aws_cdk import aws_batch as batch
+from constructs import IConstruct
 
 from quota_constructs import (
     QuotaManagedQueue,
@@ -67,6 +69,42 @@ def test_counts_shares_that_another_stack_adds(app: App, gpus: QuotaManagedQueue
     QuotaShare(team, "Two", job_queue=gpus.job_queue, capacity_limits=LIMITS, resource_sharing=ResourceSharing.lend())
 
     assert warnings_of(app) == []
+
+
+def test_counts_shares_of_a_nested_stack(app: App, stack: Stack, gpus: QuotaManagedQueue) -> None:
+    nested = NestedStack(stack, "Team")
+    for id in ("One", "Two"):
+        QuotaShare(
+            nested, id, job_queue=gpus.job_queue, capacity_limits=LIMITS, resource_sharing=ResourceSharing.lend()
+        )
+
+    assert len(gpus.job_queue.design.quota_shares) == 2
+    assert warnings_of(app) == []
+
+
+def test_counts_shares_that_an_aspect_adds(app: App, stack: Stack, gpus: QuotaManagedQueue) -> None:
+    add(gpus, "One")
+    Aspects.of(stack).add(AddTwo(gpus))
+
+    assert warnings_of(app) == []
+
+
+@jsii.implements(IAspect)
+class AddTwo:
+    def __init__(self, gpus: QuotaManagedQueue) -> None:
+        self._gpus = gpus
+
+    def visit(self, node: IConstruct) -> None:
+        if node is self._gpus:
+            add(self._gpus, "Two")
+
+
+def test_synthesizing_again_adds_no_warning(app: App, gpus: QuotaManagedQueue) -> None:
+    add(gpus, "One")
+
+    once = warnings_of(app)
+    app.synth(force=True)
+    assert warnings_of(app) == once
 
 
 def test_fails_on_a_share_of_another_stack_that_the_environment_cannot_serve(app: App, gpus: QuotaManagedQueue) -> None:
