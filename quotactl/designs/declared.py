@@ -10,8 +10,9 @@ from typing import Any, Final
 from quota_model.design import UNKNOWN, Unknown
 from quotactl.designs.documents import JsonObject
 from quotactl.designs.found import Place, Remark
-from quotactl.designs.intrinsics import NAMED_TYPES, NameOf, Resolver, Text
+from quotactl.designs.intrinsics import Resolver
 from quotactl.designs.templates import Template
+from quotactl.designs.texts import NAMED_TYPES, NameOf, Text
 
 __all__ = ["ENVIRONMENT", "POLICY", "QUEUE", "SHARE", "Declared", "Resources"]
 

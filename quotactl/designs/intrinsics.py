@@ -1,22 +1,21 @@
 """What a template's functions come to, as far as anybody can know before the deployment.
 
-A text may be known in part: the ARN of a job queue that the template declares has an account that only the
-deployment decides, and a name that is the queue's. Such a text is a :class:`Text` of pieces, so that joining,
-splitting and selecting still lead to the resource it names. What cannot be known is ``UNKNOWN``, never a guess.
+What cannot be known is ``UNKNOWN``, never a guess. A text that is known in part is kept as a
+:class:`~quotactl.designs.texts.Text`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from quota_model.design import UNKNOWN, Unknown
 from quotactl.designs.templates import Template
+from quotactl.designs.texts import NAMED_TYPES, NameOf, Segment, Text, arn_of, joined, split
 
-__all__ = ["ABSENT", "NAMED_TYPES", "Absent", "NameOf", "Resolver", "Segment", "Text", "function_of"]
+__all__ = ["ABSENT", "Absent", "Resolver"]
 
 
 class Absent(Enum):
@@ -29,59 +28,12 @@ ABSENT: Final = Absent.ABSENT
 """A property that is not given, or given as AWS::NoValue."""
 
 
-class Segment(Enum):
-    """A part of an ARN that the deployment fills in; it has neither a colon nor a slash."""
-
-    PARTITION = "partition"
-    REGION = "region"
-    ACCOUNT = "account"
-
-
-@dataclass(frozen=True)
-class NameOf:
-    """The name of a resource of this type, declared in ``template``."""
-
-    template: Template
-    logical_id: str
-    type: str
-
-
-Piece = str | Segment | NameOf | Unknown
-
-
-@dataclass(frozen=True)
-class Text:
-    """A text that is not known as a whole."""
-
-    pieces: tuple[Piece, ...]
-
-
-class NamedType(NamedTuple):
-    """A resource type whose ARN ends in its name; ``Ref`` and an attribute give the ARN."""
-
-    arn_attribute: str
-    name_property: str
-    word: str
-    """What stands before the name in the ARN."""
-
-
-NAMED_TYPES: Final = {
-    "AWS::Batch::JobQueue": NamedType("JobQueueArn", "JobQueueName", "job-queue"),
-    "AWS::Batch::SchedulingPolicy": NamedType("Arn", "Name", "scheduling-policy"),
-    "AWS::Batch::ServiceEnvironment": NamedType(
-        "ServiceEnvironmentArn", "ServiceEnvironmentName", "service-environment"
-    ),
-}
-
 _Value = TypeVar("_Value")
-
-_MAX_TEXT: Final = 10_000
-"""Characters of a resolved text; outputs that repeat one another could make it endless."""
 
 _SUBSTITUTION: Final = re.compile(r"\$\{(!?)([^{}]*)\}")
 
 
-def function_of(value: object) -> tuple[str, Any] | None:
+def _function_of(value: object) -> tuple[str, Any] | None:
     """Return name and argument of a template function, ``None`` if the value is none."""
     if isinstance(value, dict) and len(value) == 1:
         ((name, argument),) = value.items()
@@ -114,7 +66,7 @@ class Resolver:
 
     def resolve(self, value: Any, template: Template) -> Any:
         """Return what a value of a template comes to."""
-        function = function_of(value)
+        function = _function_of(value)
         if function is not None:
             name, argument = function
             resolver = self._functions.get(name)
@@ -175,7 +127,7 @@ class Resolver:
         parameter = template.section("Parameters").get(name)
         if isinstance(parameter, dict):
             return self._once((template, f"parameter {name}"), lambda: self._argument(name, parameter, template))
-        return _arn(template, name)
+        return arn_of(template, name)
 
     def _argument(self, name: str, parameter: dict[str, Any], template: Template) -> Any:
         if name in template.arguments and template.parent is not None:
@@ -199,20 +151,20 @@ class Resolver:
         definition = template.section("Resources").get(logical_id)
         kind = definition.get("Type") if isinstance(definition, dict) else None
         named = NAMED_TYPES.get(kind) if isinstance(kind, str) else None
-        return _arn(template, logical_id) if named is not None and named.arn_attribute == attribute else UNKNOWN
+        return arn_of(template, logical_id) if named is not None and named.arn_attribute == attribute else UNKNOWN
 
     def _join(self, argument: Any, template: Template) -> Any:
         match argument:
             case [str(delimiter), items]:
                 values = self.resolve(items, template)
                 if isinstance(values, list):
-                    return _joined(delimiter, values)
+                    return joined(delimiter, values)
         return UNKNOWN
 
     def _split(self, argument: Any, template: Template) -> Any:
         match argument:
             case [str(delimiter), text] if delimiter:
-                return _split(delimiter, self.resolve(text, template))
+                return split(delimiter, self.resolve(text, template))
         return UNKNOWN
 
     def _select(self, argument: Any, template: Template) -> Any:
@@ -239,7 +191,7 @@ class Resolver:
                 pieces.append(self.resolve(variables[name], template))
             else:
                 pieces.append(self._get_att(name, template) if "." in name else self._ref(name, template))
-        return _joined("", [*pieces, text[position:]])
+        return joined("", [*pieces, text[position:]])
 
     def _if(self, argument: Any, template: Template) -> Any:
         match argument:
@@ -340,62 +292,6 @@ def _pseudo_parameter(name: str, template: Template) -> Any:
         case "AWS::StackName":
             return template.name or UNKNOWN
     return UNKNOWN
-
-
-def _arn(template: Template, logical_id: str) -> Any:
-    """Return the ARN of a queue, policy or environment that the template declares."""
-    definition = template.section("Resources").get(logical_id)
-    kind = definition.get("Type") if isinstance(definition, dict) else None
-    if not isinstance(kind, str) or kind not in NAMED_TYPES:
-        return UNKNOWN
-    region = template.region or Text((Segment.REGION,))
-    account = template.account or Text((Segment.ACCOUNT,))
-    name = Text((NameOf(template, logical_id, kind),))
-    word = f":{NAMED_TYPES[kind].word}/"
-    return _joined("", ["arn:", Text((Segment.PARTITION,)), ":batch:", region, ":", account, word, name])
-
-
-def _joined(delimiter: str, values: Sequence[Any]) -> Any:
-    """Join texts, known or in part; anything else that has no text is an unknown piece."""
-    pieces: list[Piece] = []
-    for index, value in enumerate(values):
-        for piece in ([delimiter] if index else []) + list(_pieces(value)):
-            if isinstance(piece, str) and pieces and isinstance(pieces[-1], str):
-                pieces[-1] += piece
-            elif piece != "":
-                pieces.append(piece)
-    known = [piece for piece in pieces if isinstance(piece, str)]
-    if sum(map(len, known)) > _MAX_TEXT or len(pieces) > _MAX_TEXT:
-        return UNKNOWN
-    return "".join(known) if len(known) == len(pieces) else Text(tuple(pieces))
-
-
-def _pieces(value: Any) -> Iterator[Piece]:
-    if isinstance(value, Text):
-        yield from value.pieces
-    elif isinstance(value, bool):
-        yield "true" if value else "false"
-    elif isinstance(value, str | int | float):
-        yield str(value)
-    else:
-        yield UNKNOWN
-
-
-def _split(delimiter: str, value: Any) -> Any:
-    if isinstance(value, str):
-        return value.split(delimiter)
-    # Only a colon or a slash is certain not to be inside of a piece that is not known.
-    if not isinstance(value, Text) or UNKNOWN in value.pieces or delimiter not in (":", "/"):
-        return UNKNOWN
-    parts: list[list[Piece]] = [[]]
-    for piece in value.pieces:
-        if isinstance(piece, str):
-            first, *others = piece.split(delimiter)
-            parts[-1].append(first)
-            parts += [[other] for other in others]
-        else:
-            parts[-1].append(piece)
-    return [_joined("", [piece if isinstance(piece, str) else Text((piece,)) for piece in part]) for part in parts]
 
 
 def _pair(argument: Any) -> tuple[Any, Any]:
