@@ -4,7 +4,7 @@ Start with :class:`QuotaManagedQueue`; the parts are there for those who need th
 """
 
 from quota_constructs.errors import MalformedArnError, QuotaConstructsError, RefusedDesignError
-from quota_constructs.events import JobQueueEvents, ServiceJobEvent, ServiceJobStatus
+from quota_constructs.events import JobQueueEvents, RuleOptions, ServiceJobEvent, ServiceJobStatus
 from quota_constructs.execution_role import TrainingExecutionRole
 from quota_constructs.job_queue import ILookedUpTrainingJobQueue, ITrainingJobQueue, TrainingJobQueue
 from quota_constructs.job_queue_grants import JobQueueGrants
@@ -44,6 +44,7 @@ __all__ = [
     "QuotaShareSchedulingPolicy",
     "RefusedDesignError",
     "ResourceSharing",
+    "RuleOptions",
     "ServiceEnvironment",
     "ServiceEnvironmentGrants",
     "ServiceJobEvent",

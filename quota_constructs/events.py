@@ -97,7 +97,7 @@ class JobQueueEvents:
     """Define rules for a queue's events: ``queue.on_...``, or :meth:`from_job_queue` of an L1 or any other reference.
 
     Every method defines a rule with the given id on the default event bus and returns it, and takes the options of
-    :class:`RuleOptions` besides its own.
+    :class:`~quota_constructs.RuleOptions` besides its own.
 
     Example::
 
