@@ -19,7 +19,7 @@ def template_of_stack(tmp_path: Path) -> Synth:
 
     def synthesize(stack_class: type[Stack], context: Context | None = None) -> dict[str, Any]:
         app = App(context=context or {}, outdir=str(tmp_path / "cdk.out"), analytics_reporting=False)
-        stack = stack_class(app, "Stack", synthesizer=LegacyStackSynthesizer())  # type: ignore[arg-type]
+        stack = stack_class(app, "Stack", synthesizer=LegacyStackSynthesizer())
         return cast("dict[str, Any]", app.synth().get_stack_artifact(stack.artifact_id).template)
 
     return synthesize
