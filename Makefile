@@ -48,7 +48,7 @@ format: $(DEV) ## format, and fix what can be fixed
 readme: setup ## write the README's generated parts anew
 	python -m tools.readme
 
-docs: setup ## build the documentation site into site/
+docs: $(DEV) ## build the documentation site into site/
 	NO_MKDOCS_2_WARNING=1 python -m mkdocs build --quiet
 
 setup: $(VENV)/.installed node_modules/.installed

@@ -86,11 +86,18 @@ def _judge(source: Path, designs: Designs) -> Report:
 
 
 def _queue_findings(located: LocatedQueue) -> Iterator[LocatedFinding]:
-    """Ask what :func:`quota_model.rules.check` asks, part by part: so it is known where each finding belongs."""
+    """Ask what :func:`quota_model.rules.check` asks, and of the environment what only the whole input shows.
+
+    It is asked part by part, so that it is known where each finding belongs.
+    """
     queue = located.queue
+    environment = queue.service_environment
     for finding in rules.check_scheduling_policy(queue.scheduling_policy):
         yield LocatedFinding(finding, located.policy_place or located.place)
-    for finding in rules.check_service_environment(queue.service_environment):
+    for finding in (
+        *rules.check_service_environment(environment),
+        *rules.check_service_environment_use(environment, located.queues_of_environment),
+    ):
         yield LocatedFinding(finding, located.environment_place or located.place)
     for finding in rules.check_job_queue(queue):
         yield LocatedFinding(finding, located.place)

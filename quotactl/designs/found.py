@@ -43,6 +43,8 @@ class LocatedQueue:
     environment_place: Place | None
     policy_place: Place | None
     share_places: tuple[Place, ...]
+    queues_of_environment: int = 1
+    """How many job queues of the input refer to the service environment."""
 
     @property
     def shares(self) -> Iterator[LocatedShare]:

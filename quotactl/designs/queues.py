@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeVar
 
@@ -41,17 +42,21 @@ class _Reader:
         self._resources = resources
         self._remarks = list(resources.remarks)
         self._loose: list[LocatedShare] = []
-        self._served: dict[Declared, Declared] = {}
+        self._queues_of: Counter[Declared] = Counter()
 
     def read(self) -> Designs:
         shares_of = self._shares_by_queue()
+        for queue in self._resources.of_type(QUEUE):
+            environment = self._environment_of(queue)
+            if isinstance(environment, Declared):
+                self._queues_of[environment] += 1
         queues = [
             self._queue(queue, shares_of.get(queue, []))
             for queue in self._resources.of_type(QUEUE)
             if self._is_quota_managed(queue, shares_of.get(queue, []))
         ]
         for environment in self._resources.of_type(ENVIRONMENT):
-            if environment not in self._served and _has_instance_types(environment.properties):
+            if environment not in self._queues_of and _has_instance_types(environment.properties):
                 self._remark(environment, "no job queue here uses this service environment; not judged")
         return Designs(tuple(queues), tuple(self._loose), tuple(self._remarks))
 
@@ -87,12 +92,10 @@ class _Reader:
         if self._is_for_compute(queue):
             self._remark(queue, "skipped: a queue for compute environments has no quota shares")
             return False
-        environment = self._environment_of(queue)
-        if isinstance(environment, Declared):
-            self._served.setdefault(environment, queue)
         kind = self._policy(queue)[0].kind
         if shares or kind in (SchedulingPolicyKind.QUOTA_SHARE, UNKNOWN):
             return True
+        environment = self._environment_of(queue)
         if isinstance(environment, Declared) and _has_instance_types(environment.properties):
             return True
         scheduled = "by a fair-share policy" if kind is SchedulingPolicyKind.FAIR_SHARE else "first in, first out"
@@ -109,7 +112,9 @@ class _Reader:
         form["quotaShares"] = [self._share(share).to_json() for share in shares]
         queue = _read(QuotaQueue.from_json, form, declared)
         places = tuple(share.place for share in shares)
-        return LocatedQueue(queue, declared.place, environment_place, policy_place, places)
+        referred = self._environment_of(declared)
+        queues = self._queues_of[referred] if isinstance(referred, Declared) else 1
+        return LocatedQueue(queue, declared.place, environment_place, policy_place, places, queues)
 
     def _share(self, declared: Declared) -> QuotaShare:
         names = ("QuotaShareName", "CapacityLimits", "ResourceSharingConfiguration", "PreemptionConfiguration", "State")
@@ -138,11 +143,6 @@ class _Reader:
         if not isinstance(declared, Declared):
             self._remark(queue, f"its service environment {declared} is not declared here; judged without its limits")
             return ServiceEnvironment(_UNKNOWN_LIMITS, UNKNOWN, UNKNOWN), None
-        if self._served[declared] is not queue:
-            other = self._served[declared].place
-            self._remark(
-                queue, f"its service environment serves {other} too; a quota-managed one serves one queue alone"
-            )
         form = self._form(declared, ("ServiceEnvironmentName", "CapacityLimits", "State"))
         form["capacityLimits"] = _capacity_limits(form.get("capacityLimits"))
         return _read(ServiceEnvironment.from_json, form, declared), declared.place

@@ -47,6 +47,13 @@ def test_each_finding_says_where_the_part_that_it_is_about_is_declared(write: Wr
     }
 
 
+def test_a_service_environment_of_two_queues_is_an_error_where_the_environment_is(write: Write) -> None:
+    report = check(write(template(Second=queue())))
+
+    found = [(found.finding.rule.id, found.place.logical_id) for queue in report.queues for found in queue.findings]
+    assert found == [("environment-serves-one-queue", "Environment")] * 2
+
+
 def test_a_share_without_its_queue_is_judged_by_itself(write: Write) -> None:
     lonely = share("bad share", JobQueue="arn:aws:batch:eu-west-1:123456789012:job-queue/theirs")
     report = check(write({"Resources": {"Share": lonely}}))

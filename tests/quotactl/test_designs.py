@@ -338,6 +338,8 @@ def test_conditions_that_ask_one_another_again_and_again_are_decided_once(read: 
 
 # Policies, environments and queues of other kinds
 
+NUM_INSTANCES = environment(capacity_limits({"NUM_INSTANCES": 5}))
+
 
 @pytest.mark.parametrize(
     ("resource", "kind"),
@@ -377,14 +379,13 @@ def test_a_service_environment_from_elsewhere_is_unknown_and_said(read: Read) ->
     ]
 
 
-def test_a_service_environment_of_two_queues_is_said(read: Read) -> None:
-    designs = read(template(A=share(), Second=queue()))
+def test_the_queues_of_a_service_environment_are_counted_whatever_their_kind(read: Read) -> None:
+    order = [{"Order": 1, "ServiceEnvironment": {"Ref": "NumInstances"}}]
+    first_in_first_out = queue(SchedulingPolicyArn=None, ServiceEnvironmentOrder=order)
+    document = template(NumInstances=NUM_INSTANCES, Alone=queue(ServiceEnvironmentOrder=order), Fifo=first_in_first_out)
+    counts = {found.place.logical_id: found.queues_of_environment for found in read(document).queues}
 
-    assert [str(remark.place) for remark in designs.remarks] == ["Second"]
-    assert "a quota-managed one serves one queue alone" in designs.remarks[0].text
-
-
-NUM_INSTANCES = environment(capacity_limits({"NUM_INSTANCES": 5}))
+    assert counts == {"Queue": 1, "Alone": 2}
 
 
 @pytest.mark.parametrize(
