@@ -142,7 +142,7 @@ def test_the_permissions_are_those_that_cloudformation_needs() -> None:
         for statement in statements
         for action in ([statement["Action"]] if isinstance(statement["Action"], str) else statement["Action"])
     }
-    handlers = [_schema(type_)["handlers"] for type_ in TYPES.values()]
+    handlers = [_schema(type_)["handlers"] for type_ in (*TYPES.values(), "AWS::SSM::Parameter")]
     needed = {
         permission.replace("Batch:", "batch:").replace("Iam:", "iam:")
         for handler in handlers

@@ -24,7 +24,9 @@ def generated_pages() -> dict[Path, str]:
 
 
 def _rules_page() -> str:
-    rows = [f"| `{rule.id}` | {rule.severity} | {rule.summary} | {_source(rule)} |" for rule in CATALOGUE]
+    rows = [
+        f"| `{rule.id}` | {rule.severity} | {rule.summary}<br><small>{_source(rule)}</small> |" for rule in CATALOGUE
+    ]
     return "\n".join(
         [
             "# Rules",
@@ -45,8 +47,8 @@ def _rules_page() -> str:
             ")",
             "```",
             "",
-            "| rule | severity | why | source |",
-            "|---|---|---|---|",
+            "| rule | severity | why, and where that is said |",
+            "|---|---|---|",
             *rows,
             "",
         ]
