@@ -72,6 +72,8 @@ def _arn(template: dict[str, Any], name: str) -> str:
             return f"arn:aws:s3:::{properties.get('BucketName', name.lower())}"
         case "AWS::ECR::Repository":
             return f"arn:aws:ecr:{REGION}:{ACCOUNT}:repository/{properties.get('RepositoryName', name.lower())}"
+        case "AWS::Logs::LogGroup":
+            return f"arn:aws:logs:{REGION}:{ACCOUNT}:log-group:{properties.get('LogGroupName', name)}:*"
         case "AWS::KMS::Key":
             return f"arn:aws:kms:{REGION}:{ACCOUNT}:key/{name}"
     raise NotImplementedError(f"the ARN of a {resource['Type']} is not known to the tests")
