@@ -10,5 +10,5 @@ app = cdk.App()
 three_quota = ThreeQuotaStack(app, "ThreeQuota")
 TrainingPlanStack(app, "TrainingPlan")
 vision = TeamStack(app, "VisionTeam", share_prefix=three_quota.published_as("standard"), team="vision")
-vision.add_dependency(three_quota)  # At the first deployment of both: what is not published cannot be read.
+vision.add_stack_dependency(three_quota)  # At the first deployment of both: what is not published cannot be read.
 app.synth()
