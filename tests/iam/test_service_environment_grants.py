@@ -48,6 +48,7 @@ class TestAdminister:
         role = f"arn:aws:iam::{ACCOUNT}:role/aws-service-role/{other}/AWSServiceRoleForEC2Spot"
 
         assert not administrator.may(Request("iam:CreateServiceLinkedRole", role, {"iam:AWSServiceName": other}))
+        assert not administrator.may(Request("iam:CreateServiceLinkedRole", LINKED_ROLE, {"iam:AWSServiceName": other}))
 
     @pytest.mark.parametrize("action", ["Create", "Delete", "Update"])
     def test_fails_for_another_environment(self, administrator: Principal, action: str) -> None:
