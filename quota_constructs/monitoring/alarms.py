@@ -10,6 +10,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
 from quota_constructs.monitoring.metrics import QuotaMetrics
 
@@ -41,6 +42,22 @@ class QuotaAlarmThresholds:
     failed_measurements: float | None = 3
     """How many failures of the function within 15 minutes are too many; 3 by default. Without measurements the other
     alarms mean nothing."""
+
+
+def check_thresholds(thresholds: QuotaAlarmThresholds, rate: Duration) -> None:
+    """Raise :class:`~quota_constructs.QuotaConstructsError` if an alarm could not be what a threshold asks for."""
+    for name in ("head_age", "idle_reserve", "blocked"):
+        duration = getattr(thresholds, name)
+        if duration is not None and (duration.is_unresolved() or not duration.to_seconds()):
+            raise QuotaConstructsError(f"{name} is no time that is known at synthesis; give a literal one, or None")
+        if duration is not None and name != "head_age":
+            _periods(name, duration, int(rate.to_seconds()))
+    for name, least in (("preemptions_per_hour", 0), ("failed_measurements", 1)):
+        most = getattr(thresholds, name)
+        if most is not None and not is_token(most) and most < least:
+            raise QuotaConstructsError(
+                f"{name} {most} is below {least}, so its alarm would never recover; give {least}"
+            )
 
 
 def define_alarms(
@@ -155,11 +172,10 @@ def _failures(scope: Construct, function: lambda_.Function, most: float | None) 
 
 def _periods(name: str, duration: Duration, least: int) -> tuple[Duration, int]:
     """Return the period and number of them in which an alarm sees this much time, and at least one measurement each."""
-    asked = int(duration.to_seconds())
-    seconds = max(asked, least)
+    seconds = max(int(duration.to_seconds()), least)
     shortest = max(least, _MINUTE)
     candidates = (_HOUR, _FIVE_MINUTES, *range(shortest, min(seconds, _DAY) + 1, _MINUTE))
-    for period in candidates if asked > 0 else ():
+    for period in candidates:
         longest = _LONGEST if period >= _HOUR else _DAY
         if shortest <= period <= seconds <= longest and seconds % period == 0:
             return Duration.seconds(period), seconds // period

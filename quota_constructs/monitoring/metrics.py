@@ -35,21 +35,25 @@ class QuotaMetrics:
 
     :param job_queue_name: the queue's name.
     :param namespace: the monitoring's namespace.
+    :param period: the metrics' period unless another one is asked for; 5 minutes by default. One that is shorter than
+        the monitoring's rate has gaps.
     """
 
-    def __init__(self, job_queue_name: str, namespace: str = DEFAULT_NAMESPACE) -> None:
+    def __init__(
+        self, job_queue_name: str, namespace: str = DEFAULT_NAMESPACE, *, period: Duration | None = None
+    ) -> None:
         self._queue_name = job_queue_name
         self._namespace = namespace
-        self._least_period: Duration | None = None
+        self._period = period
 
     def metric(
         self, metric_name: str, *, dimensions: Mapping[str, str] | None = None, **options: Unpack[MetricOptions]
     ) -> cloudwatch.Metric:
-        """Return a metric of the queue by its name: the average of 5 minutes, or of the monitoring's longer rate.
+        """Return a metric of the queue by its name: the average of 5 minutes, or of a monitoring's longer rate.
 
         :param dimensions: its dimensions beside the queue's name; none by default.
         """
-        given: MetricOptions = {} if self._least_period is None else {"period": self._least_period}
+        given: MetricOptions = {} if self._period is None else {"period": self._period}
         given.update(options)
         return cloudwatch.Metric(
             namespace=self._namespace,

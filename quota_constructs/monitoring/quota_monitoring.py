@@ -23,7 +23,7 @@ from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
 from quota_constructs.events import AWS_BATCH_SOURCE, ServiceJobEvent
 from quota_constructs.job_queue import TrainingJobQueue
-from quota_constructs.monitoring.alarms import QuotaAlarmThresholds, define_alarms
+from quota_constructs.monitoring.alarms import QuotaAlarmThresholds, check_thresholds, define_alarms
 from quota_constructs.monitoring.dashboard import QuotaWidgets
 from quota_constructs.monitoring.function.quota_metrics.names import Setting
 from quota_constructs.monitoring.metrics import DEFAULT_NAMESPACE, QuotaMetrics
@@ -32,7 +32,7 @@ from quota_model.design import QuotaQueue
 __all__ = ["QuotaMonitoring"]
 
 _CODE: Final = str(Path(__file__).parent / "function")
-_FIVE_MINUTES: Final = 300
+_MINUTE, _FIVE_MINUTES, _DAY = 60, 300, 86_400
 _QUEUE_READS: Final = ("batch:GetJobQueueSnapshot", "batch:ListQuotaShares")
 _UNSCOPED_READS: Final = (
     "batch:DescribeJobQueues",
@@ -62,7 +62,8 @@ class QuotaMonitoring(Construct, QuotaMetrics):
     :param id: its id in that scope.
     :param queue: the queue, of any kind: ours, an L1, or imported. Shares are found when the queue is measured.
         Changing it updates the function in place; the metrics of the old queue stay as they are.
-    :param rate: how often the queue is measured, in whole minutes; every minute by default. Changing it updates the
+    :param rate: how often the queue is measured, in whole minutes; every minute by default. Alarms and graphs have no
+        shorter periods. Changing it updates the
         schedule, the alarms and the dashboard in place.
     :param thresholds: what the alarms tolerate; see :class:`QuotaAlarmThresholds` for the defaults. Changing them
         updates the alarms in place.
@@ -70,7 +71,7 @@ class QuotaMonitoring(Construct, QuotaMetrics):
         metrics start anew.
     :param log_retention: how long the function's log is kept; a month by default. Changing it updates the log group
         in place.
-    :raises QuotaConstructsError: if the rate is not whole minutes, a threshold is not what an alarm can see, CloudWatch
+    :raises QuotaConstructsError: if the rate is not whole minutes up to a day, a threshold is not what an alarm can see, CloudWatch
         would refuse the namespace, or the queue is known to be in another account or Region.
     """
 
@@ -96,14 +97,15 @@ class QuotaMonitoring(Construct, QuotaMetrics):
         namespace: str = DEFAULT_NAMESPACE,
         log_retention: logs.RetentionDays = logs.RetentionDays.ONE_MONTH,
     ) -> None:
-        rate = _checked_rate(rate or Duration.minutes(1))
+        rate = rate or Duration.minutes(1)
         thresholds = thresholds or QuotaAlarmThresholds()
+        _check_rate(rate)
+        check_thresholds(thresholds, rate)
         _check_namespace(namespace)
         _check_place(scope, queue)
         Construct.__init__(self, scope, id)
-        QuotaMetrics.__init__(self, _name_of(queue), namespace)
         period = Duration.seconds(max(_FIVE_MINUTES, int(rate.to_seconds())))
-        self._least_period = period
+        QuotaMetrics.__init__(self, _name_of(queue), namespace, period=period)
         self.function = self._define_function(queue.job_queue_ref.job_queue_arn, namespace, log_retention)
         self._define_triggers(rate)
         self.alarms = tuple(define_alarms(self, self, thresholds, self.function, rate))
@@ -224,11 +226,14 @@ def _name_of(queue: refs.IJobQueueRef) -> str:
     return name
 
 
-def _checked_rate(rate: Duration) -> Duration:
+def _check_rate(rate: Duration) -> None:
+    if rate.is_unresolved():
+        raise QuotaConstructsError("rate is known only at deployment, and alarms depend on it; give a literal one")
     seconds = rate.to_seconds()
-    if seconds < 60 or seconds % 60:
-        raise QuotaConstructsError(f"rate {rate.to_human_string()} is not whole minutes; give 1 minute or more")
-    return rate
+    if not _MINUTE <= seconds <= _DAY or seconds % _MINUTE:
+        raise QuotaConstructsError(
+            f"rate {rate.to_human_string()} is not whole minutes up to a day; give 1 minute, say"
+        )
 
 
 def _check_namespace(namespace: str) -> None:

@@ -167,10 +167,17 @@ def test_the_queue_is_measured_as_often_as_is_said(stack: Stack) -> None:
     }
 
 
-@pytest.mark.parametrize("seconds", [30, 90])
-def test_fails_if_the_rate_is_not_whole_minutes(stack: Stack, seconds: int) -> None:
-    with pytest.raises(QuotaConstructsError, match="is not whole minutes; give 1 minute or more"):
+@pytest.mark.parametrize("seconds", [30, 90, 86_460])
+def test_fails_if_the_rate_is_not_whole_minutes_up_to_a_day(stack: Stack, seconds: int) -> None:
+    with pytest.raises(QuotaConstructsError, match="is not whole minutes up to a day; give 1 minute, say"):
         monitoring(stack, rate=Duration.seconds(seconds))
+
+
+def test_fails_if_the_rate_is_known_only_at_deployment(stack: Stack) -> None:
+    minutes = CfnParameter(stack, "Minutes", type="Number").value_as_number
+
+    with pytest.raises(QuotaConstructsError, match="rate is known only at deployment"):
+        monitoring(stack, rate=Duration.minutes(minutes))
 
 
 # Alarms
@@ -248,15 +255,34 @@ def test_an_alarm_can_be_left_out(stack: Stack) -> None:
         ("idle_reserve", Duration.days(8)),
         ("idle_reserve", Duration.minutes(1447)),  # A prime number, more than a day.
         ("blocked", Duration.seconds(90)),
-        ("blocked", Duration.seconds(0)),
     ],
-    ids=["too-long", "odd", "not-whole-minutes", "nothing"],
+    ids=["too-long", "odd", "not-whole-minutes"],
 )
 def test_fails_if_a_threshold_is_not_what_an_alarm_can_see(stack: Stack, field: str, duration: Duration) -> None:
     expected = f"{field} .* is not what an alarm can see; give whole minutes up to a day, or whole hours up to 7 days"
 
     with pytest.raises(QuotaConstructsError, match=expected):
         monitoring(stack, thresholds=QuotaAlarmThresholds(**cast("Any", {field: duration})))
+
+
+@pytest.mark.parametrize("field", ["head_age", "idle_reserve", "blocked"])
+def test_fails_if_a_threshold_is_no_time_or_not_known(stack: Stack, field: str) -> None:
+    hours = CfnParameter(stack, "Hours", type="Number").value_as_number
+
+    for duration in (Duration.seconds(0), Duration.hours(hours)):
+        with pytest.raises(QuotaConstructsError, match=f"{field} is no time that is known at synthesis"):
+            QuotaMonitoring(
+                stack,
+                "Monitoring",
+                queue=TrainingJobQueue.from_job_queue_arn(stack, f"Queue{duration.is_unresolved()}", QUEUE_ARN),
+                thresholds=QuotaAlarmThresholds(**cast("Any", {field: duration})),
+            )
+
+
+@pytest.mark.parametrize(("field", "most"), [("preemptions_per_hour", -1), ("failed_measurements", 0)])
+def test_fails_if_an_alarm_would_never_recover(stack: Stack, field: str, most: int) -> None:
+    with pytest.raises(QuotaConstructsError, match=f"{field} {most} is below {most + 1}, so its alarm would never"):
+        monitoring(stack, thresholds=QuotaAlarmThresholds(**cast("Any", {field: most})))
 
 
 @pytest.mark.parametrize(
@@ -351,7 +377,7 @@ def test_fails_if_cloudwatch_would_refuse_the_namespace(stack: Stack, namespace:
 
 def test_a_refused_monitoring_leaves_nothing_behind(stack: Stack) -> None:
     with pytest.raises(QuotaConstructsError):
-        monitoring(stack, namespace="AWS/Batch")
+        monitoring(stack, thresholds=QuotaAlarmThresholds(idle_reserve=Duration.days(8)))
 
     assert stack.node.try_find_child("Monitoring") is None
 
