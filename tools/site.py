@@ -73,7 +73,7 @@ def _options_page() -> str:
             "scheduler had to decide,",
             "the decision is an option with a name, shown at the foot of every report. *Inferred* is what AWS's text "
             "or samples imply,",
-            "*chosen* what nothing implies.",
+            "*chosen* what nothing implies. All rules, with what each rests on: [how it schedules](../scheduling-model.md).",
             "",
             "| option | default, others | | what it decides |",
             "|---|---|---|---|",

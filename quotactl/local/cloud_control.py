@@ -33,6 +33,8 @@ def call(batch: Batch, operation: str, parameters: dict[str, Any]) -> dict[str, 
     if type_name not in TYPES:
         raise not_supported(f"Cloud Control for resource type {type_name!r}")
     if operation == "GetResource":
+        if not isinstance(parameters.get("Identifier"), str):
+            raise ValidationException("GetResource needs the Identifier of a resource: its ARN.")
         return {"TypeName": type_name, "ResourceDescription": _described(batch, type_name, parameters["Identifier"])}
     if operation == "ListResources":
         return {"TypeName": type_name, "ResourceDescriptions": _listed(batch, type_name, parameters)}
@@ -51,12 +53,18 @@ def _listed(batch: Batch, type_name: str, parameters: dict[str, Any]) -> list[di
     operation, result, arn = _LISTED[type_name]
     request = {}
     if type_name == "AWS::Batch::QuotaShare":
-        model = json.loads(parameters.get("ResourceModel") or "{}")
-        if "JobQueue" not in model:
-            raise ValidationException("Missing or invalid ResourceModel property. Required property: [JobQueue]")
-        request = {"jobQueue": model["JobQueue"]}
+        request = {"jobQueue": _queue_in(parameters.get("ResourceModel"))}
     found = call_batch(batch, operation, request)[result]
     return [_description(TYPES[type_name], each[arn], {}) for each in found]
+
+
+def _queue_in(model: object) -> str:
+    try:
+        return str(json.loads(str(model))["JobQueue"])
+    except (ValueError, KeyError, TypeError):
+        raise ValidationException(
+            f"ResourceModel {model!r} lacks the JobQueue whose shares are to be listed."
+        ) from None
 
 
 def _description(resource_type: ResourceType, identifier: str, properties: dict[str, Any]) -> dict[str, str]:

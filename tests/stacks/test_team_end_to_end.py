@@ -16,6 +16,7 @@ from quota_constructs import QuotaManagedQueue, QuotaShare, ResourceSharing
 from quotactl.local.testing import RunningAws, local_aws  # noqa: F401
 from stacks.team import TeamStack
 from stacks.three_quota import ThreeQuotaStack
+from tests.code_blocks import blocks_of
 
 pytestmark = pytest.mark.slow
 
@@ -199,8 +200,13 @@ def training_job(**behaviour: object) -> dict[str, Any]:
 
 def execute(aws: RunningAws, deployer: Deployer, name: str, **behaviour: object) -> dict[str, Any]:
     """Run the state machine until it ends."""
+    return execute_with(
+        aws, deployer, {"jobName": name, "schedulingPriority": 7, "trainingJob": training_job(**behaviour)}
+    )
+
+
+def execute_with(aws: RunningAws, deployer: Deployer, given: dict[str, Any]) -> dict[str, Any]:
     states = aws.client("stepfunctions")
-    given = {"jobName": name, "schedulingPriority": 7, "trainingJob": training_job(**behaviour)}
     execution = states.start_execution(
         stateMachineArn=deployer.output("VisionTeam", "StateMachineArn"), input=json.dumps(given)
     )["executionArn"]
@@ -232,3 +238,10 @@ def test_the_state_machine_fails_as_its_job_does(local_aws: RunningAws, deployer
 
     assert (execution["status"], execution["error"]) == ("FAILED", "TrainingJobFailed")
     assert "AlgorithmError: out of memory" in execution["cause"]
+
+
+def test_the_job_that_the_guide_shows_runs(local_aws: RunningAws, deployer: Deployer) -> None:  # noqa: F811
+    guide = Path(__file__).parents[2] / "docs/guides/team.md"
+    (shown,) = [block.code for block in blocks_of(guide) if block.file == "job.json"]
+
+    assert execute_with(local_aws, deployer, json.loads(shown))["status"] == "SUCCEEDED"
