@@ -87,10 +87,19 @@ class Account:
         after = before + instances
         self.used += instances
         pool.used += instances
-        if after > 0 or before > 0:
-            pool.borrowed += (after if after > 0 else 0) - (before if before > 0 else 0)
-        if self.lends and (after < 0 or before < 0):
-            pool.lendable += (before if before < 0 else 0) - (after if after < 0 else 0)
+        if before < 0 and after <= 0:  # below the limit before and after
+            if self.lends:
+                pool.lendable -= instances
+        elif before >= 0 and after >= 0:  # above it
+            pool.borrowed += instances
+        elif after > 0:  # from below to above
+            pool.borrowed += after
+            if self.lends:
+                pool.lendable += before
+        else:  # from above to below
+            pool.borrowed -= before
+            if self.lends:
+                pool.lendable -= after
 
     def short_with(self, instances: int) -> int:
         """Return how many instances are short if the share held that many more: 0 if the ledger rule still holds.
@@ -99,15 +108,14 @@ class Account:
         which lowers what it lends.
         """
         pool = self.pool
-        before = self.used - self.limit
-        after = before + instances
-        # borrowed - lendable, both with the instances held
-        balance = pool.borrowed - pool.lendable
-        if after > 0:
-            balance += after - (before if before > 0 else 0)
-        if before < 0 and self.lends:
-            balance += (after if after < 0 else 0) - before
-        short = balance - pool.debt
+        # What the instances add to what is borrowed, or take from what is lendable. A lending share does one or the
+        # other with each of them; a share that does not lend may use up its own limit at nobody's expense.
+        change = instances
+        if not self.lends:
+            before = self.used - self.limit
+            if before < 0:
+                change = before + instances if before + instances > 0 else 0
+        short = pool.borrowed - pool.lendable + change - pool.debt
         over = pool.used + instances - pool.capacity
         if over > short:
             short = over

@@ -47,6 +47,21 @@ class Heads:
                 self._judge(state, entry)
         self.touched.clear()
 
+    def remove_placed(self, job: Job) -> None:
+        """Take a head out that was placed; its share is touched if others wait behind it."""
+        share = job.share
+        if job.head_entry is not None:
+            share.heads.remove(job.head_entry)
+        if job.head_list is not None:
+            self._unlist(job)
+        if job.in_share_entry is not None:
+            self._unlist_in_share(job)
+        job.since = job.blocked = None
+        for lane in share.lanes.values():
+            if lane.first is not None:
+                self.touched[share] = None
+                break
+
     def report_blocked(self, state: State) -> None:
         """Decide :class:`Block` for the heads found to be blocked since the last time, if they still are."""
         for job in self.to_block:
@@ -56,13 +71,14 @@ class Heads:
         self.to_block.clear()
 
     def _change_heads(self, state: State, share: Share, heads: list[HeadEntry]) -> None:
-        jobs = [entry[3] for entry in heads]
-        for entry in share.heads:
-            if entry[3] not in jobs:
-                self._leave(state, entry[3])
-        for job in jobs:
-            if job.since is None:
-                job.since = state.now
+        if share.heads:
+            jobs = [entry[3] for entry in heads]
+            for entry in share.heads:
+                if entry[3] not in jobs:
+                    self._leave(state, entry[3])
+        for entry in heads:
+            if entry[3].since is None:
+                entry[3].since = state.now
         share.heads = heads
 
     def _judge(self, state: State, entry: HeadEntry) -> None:

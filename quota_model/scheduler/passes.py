@@ -117,7 +117,7 @@ def _place(state: State, head: Job, placement: Placement, victims: dict[Job, Non
     """Give a head its quota, and its machines if they are free; else it is nominated and waits for them."""
     share = head.share
     share.remove_waiting(head)
-    state.heads.touched[share] = None
+    state.heads.remove_placed(head)
     head.decided_at = state.now
     enough = not victims
     lines = []

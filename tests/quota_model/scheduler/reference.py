@@ -68,6 +68,9 @@ class RefShare:
     design: QuotaShare
     removed: bool = False
 
+    def __post_init__(self) -> None:
+        self.limits = self.design.capacity_limits.as_instances()
+
     @property
     def borrows(self) -> bool:
         return not self.removed and self.design.resource_sharing.strategy is SharingStrategy.LEND_AND_BORROW
@@ -77,6 +80,7 @@ class Reference:
     def __init__(self, queue: QuotaQueue, options: SchedulerOptions) -> None:
         self.options = options
         self.environment = queue.service_environment
+        self.capacities = self.environment.capacity_limits.as_instances()
         self.queue_enabled = queue.state is State.ENABLED
         self.shares = [RefShare(str(share.name), share) for share in queue.quota_shares]
         self.jobs: dict[str, RefJob] = {}
@@ -88,10 +92,10 @@ class Reference:
     # The books
 
     def capacity(self, unit: str) -> int:
-        return self.environment.capacity_limits.as_instances().get(unit, 0)
+        return self.capacities.get(unit, 0)
 
     def limit(self, share: RefShare, unit: str) -> int:
-        return 0 if share.removed else share.design.capacity_limits.as_instances().get(unit, 0)
+        return 0 if share.removed else share.limits.get(unit, 0)
 
     def ceiling(self, share: RefShare, unit: str) -> float:
         limit = self.limit(share, unit)
@@ -104,8 +108,9 @@ class Reference:
         return limit + (ceil(extra) if self.options.borrow_limit_rounding is Rounding.UP else floor(extra))
 
     def lends(self, share: RefShare) -> bool:
-        open_ = share.design.state is State.ENABLED or self.options.disabled_shares_lend
-        return not share.removed and share.design.resource_sharing.lends and open_
+        if share.removed or share.design.resource_sharing.strategy is SharingStrategy.RESERVE:
+            return False
+        return share.design.state is State.ENABLED or self.options.disabled_shares_lend
 
     def placed(self) -> list[RefJob]:
         return [job for job in self.jobs.values() if job.placed]
@@ -126,8 +131,9 @@ class Reference:
         return lent + self.unowned(unit)
 
     def unowned(self, unit: str) -> int:
-        owned = sum(self.limit(share, unit) for share in self.shares)
-        return max(0, self.capacity(unit) - owned) if self.options.borrow_unowned_capacity else 0
+        if not self.options.borrow_unowned_capacity:
+            return 0
+        return max(0, self.capacity(unit) - sum(self.limit(share, unit) for share in self.shares))
 
     def debt(self, unit: str, placed: list[RefJob]) -> int:
         return max(0, self.borrowed(unit, placed) - self.lendable(unit, placed))
@@ -473,6 +479,7 @@ class Reference:
                 self.start_nominated()
                 share = self.share(str(design.name))
                 old, share.design = share.design, design
+                share.limits = design.capacity_limits.as_instances()
                 if (old.capacity_limits, old.resource_sharing) != (design.capacity_limits, design.resource_sharing):
                     self.withdraw()
             case ShareRemoved(_, name):
@@ -487,6 +494,7 @@ class Reference:
             case EnvironmentReplaced(_, environment):
                 self.start_nominated()
                 self.environment = environment
+                self.capacities = environment.capacity_limits.as_instances()
                 self.withdraw()
             case QueueStateChanged(_, state):
                 self.queue_enabled = state is State.ENABLED

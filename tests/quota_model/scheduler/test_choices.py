@@ -304,3 +304,57 @@ def test_time_is_what_the_caller_says_and_an_idle_second_changes_nothing() -> No
     story.submit("waits", "A")
     story.now += 10**9
     assert story.happen() == ()
+
+
+def test_a_debt_that_was_paid_back_does_not_come_back() -> None:
+    story = Story(4, lend("L", 3), borrow("B", 1))
+    for job in ("own", "b1", "b2"):
+        story.submit_running(job, "B")
+    story.replace(lend("L", 1))
+    story.end("b2")
+    story.submit("b3", "B")
+    assert story.waiting == ["b3"]
+
+
+def test_entitled_heads_come_before_borrowers_that_wait_longer() -> None:
+    story = Story(2, lend("L", 1), borrow("B", 1))
+    for job, share in (("b1", "B"), ("l1", "L"), ("b2", "B"), ("l2", "L")):
+        story.submit(job, share)
+    story.end("l1")
+    assert story.dispatched == ["b1", "l2"]
+    assert story.preempted == []
+
+
+def test_heads_of_the_same_rule_are_visited_by_sequence() -> None:
+    story = Story(3, lend("L", 1), borrow("A", 1), borrow("B", 1))
+    for job, share in (("a1", "A"), ("b1", "B"), ("l1", "L"), ("b2", "B"), ("a2", "A")):
+        story.submit(job, share)
+    story.end("l1")
+    assert story.dispatched == ["a1", "b1", "b2"]
+
+
+def test_a_job_of_several_types_does_not_pass_the_head_of_one_of_them() -> None:
+    options = SchedulerOptions(head_of_line=HeadOfLine.PER_UNIT)
+    story = Story({G: 2, P: 1}, reserve("A", {G: 2, P: 1}), options=options)
+    story.submit("g1", "A", {G: 1})
+    story.submit("g2", "A", {G: 2})
+    story.submit("both", "A", {G: 1, P: 1})
+    assert story.waiting == ["g2", "both"]
+
+
+def test_best_effort_visits_nobody_before_a_job_that_its_share_ranks_higher() -> None:
+    options = SchedulerOptions(head_of_line=HeadOfLine.BEST_EFFORT)
+    story = Story(2, reserve("A", 2), options=options)
+    story.submit("runs", "A", 2)
+    story.submit("small", "A", 1, priority=1)
+    story.submit("big", "A", 2, priority=2)
+    story.end("runs")
+    assert story.dispatched == ["big"]
+
+
+def test_a_borrower_that_does_not_fit_does_not_stop_the_next_share() -> None:
+    story = Story(4, lend("L", 2), borrow("A", 1), borrow("B", 1))
+    for job, share, request in (("a", "A", 1), ("b", "B", 1), ("l", "L", 1), ("wide", "A", 2), ("slim", "B", 1)):
+        story.submit(job, share, request)
+    assert story.dispatched == ["a", "b", "l", "slim"]
+    assert story.waiting == ["wide"]
