@@ -35,12 +35,16 @@ def blocks(page: Path, language: str) -> list[Block]:
     return [block for block in blocks_of(page) if block.language == language]
 
 
-COMMANDS = {
-    f"{name_of(page)}: {line}": shlex.split(line)
+def marks_of(command: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.slow] if " cdk " in command else []  # The CDK CLI takes a second to say what it takes.
+
+
+COMMANDS = [
+    pytest.param(shlex.split(line), id=f"{name_of(page)}: {line}", marks=marks_of(line))
     for page in PAGES
     for block in blocks(page, "sh")
     for line in block.code.splitlines()
-}
+]
 
 
 # Python: the blocks of a page are one program, read from top to bottom
@@ -90,7 +94,7 @@ def test_every_block_is_of_a_kind_that_is_checked() -> None:
 # Commands
 
 
-@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS.keys())
+@pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_exists_and_takes_these_arguments(command: list[str]) -> None:
     match command:
         case ["make", target]:

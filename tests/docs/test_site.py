@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import quota_constructs
-from tools.docstrings import MarkdownDocstrings, _markdown
-from tools.readme import generated_files
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -73,23 +73,3 @@ def test_a_page_fetches_nothing_from_elsewhere(site: Path) -> None:
 def test_no_text_shows_the_markup_of_another_language(site: Path) -> None:
     for page in site.rglob("*.html"):
         assert not re.search(r":(?:class|meth|func|mod):`", text_of(page)), page
-
-
-@pytest.mark.parametrize("path", generated_files(), ids=lambda path: path.name)
-def test_what_is_generated_is_up_to_date(path: Path) -> None:
-    assert text_of(path) == generated_files()[path], "run: make readme"
-
-
-# Docstrings
-
-
-def test_references_in_docstrings_become_code() -> None:
-    assert MarkdownDocstrings.__doc__
-    assert _markdown("See :class:`~a.B` and :meth:`c.d`.") == "See `B` and `c.d`."
-
-
-def test_examples_in_docstrings_become_code_blocks() -> None:
-    text = "Summary.\n\nExample::\n\n    queue.publish()\n\n    more()\n\n:param x: a thing"
-
-    expected = "Summary.\n\nExample:\n\n```python\nqueue.publish()\n\nmore()\n```\n\n:param x: a thing"
-    assert _markdown(text) == expected
