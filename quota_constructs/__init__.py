@@ -9,6 +9,7 @@ from quota_constructs.execution_role import TrainingExecutionRole
 from quota_constructs.job_queue import ILookedUpTrainingJobQueue, ITrainingJobQueue, TrainingJobQueue
 from quota_constructs.job_queue_grants import JobQueueGrants
 from quota_constructs.monitoring import QuotaAlarmThresholds, QuotaMetrics, QuotaMonitoring
+from quota_constructs.nag import acknowledge_batch_wildcards
 from quota_constructs.preemption_enricher import PreemptionEnricher
 from quota_constructs.quota_managed_queue import QuotaManagedQueue
 from quota_constructs.quota_share import ILookedUpQuotaShare, IQuotaShare, QuotaShare
@@ -53,4 +54,5 @@ __all__ = [
     "TrainingExecutionRole",
     "TrainingJobQueue",
     "TrainingPlan",
+    "acknowledge_batch_wildcards",
 ]

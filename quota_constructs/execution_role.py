@@ -11,9 +11,9 @@ from aws_cdk.interfaces import aws_ecr as ecr_refs
 from constructs import Construct
 
 from quota_constructs._injection import property_injectable
-from quota_constructs._nag import acknowledge_wildcard
 from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
+from quota_constructs.nag import acknowledge_wildcard
 
 __all__ = ["TrainingExecutionRole"]
 

@@ -15,8 +15,8 @@ from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
 from quota_constructs._injection import property_injectable
-from quota_constructs._nag import acknowledge_wildcard
 from quota_constructs.events import AWS_BATCH_SOURCE, ENRICHED_SOURCE, ServiceJobEvent
+from quota_constructs.nag import acknowledge_wildcard
 
 __all__ = ["PreemptionEnricher"]
 

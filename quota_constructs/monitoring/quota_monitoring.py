@@ -18,7 +18,6 @@ from constructs import Construct, IConstruct
 
 from quota_constructs._arns import names_in_arn
 from quota_constructs._injection import property_injectable
-from quota_constructs._nag import acknowledge_wildcard
 from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
 from quota_constructs.events import AWS_BATCH_SOURCE, ServiceJobEvent
@@ -27,6 +26,7 @@ from quota_constructs.monitoring.alarms import QuotaAlarmThresholds, check_thres
 from quota_constructs.monitoring.dashboard import QuotaWidgets
 from quota_constructs.monitoring.function.quota_metrics.names import Setting
 from quota_constructs.monitoring.metrics import DEFAULT_NAMESPACE, QuotaMetrics
+from quota_constructs.nag import acknowledge_wildcard
 from quota_model.design import QuotaQueue
 
 __all__ = ["QuotaMonitoring"]

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import pytest
-from aws_cdk import Acknowledgment, App, Stack, Validations
+from aws_cdk import Acknowledgment, App, CfnParameter, Stack, Validations
 from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from cdk_nag import AwsSolutionsChecks
 
-from quota_constructs import PreemptionEnricher, QuotaManagedQueue, QuotaShare, ResourceSharing, TrainingExecutionRole
-from tests.synthesis import LIMITS
+from quota_constructs import (
+    PreemptionEnricher,
+    QuotaManagedQueue,
+    QuotaShare,
+    ResourceSharing,
+    TrainingExecutionRole,
+    TrainingJobQueue,
+    acknowledge_batch_wildcards,
+)
+from tests.synthesis import LIMITS, QUEUE_ARN, SHARE_ARN
 
 ANY = "AwsSolutions-IAM5[Resource::*]"
 ANY_JOB = "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:batch:<AWS::Region>:<AWS::AccountId>:service-job/*]"
+JOBS = "arn:aws:batch:eu-west-1:111122223333:service-job/*"
 
 
 def findings_of(app: App) -> set[tuple[str, str | None]]:
     """Return finding and construct path of all that AwsSolutions says."""
     report = AwsSolutionsChecks(app).validate_scope(app)
     return {(each.rule_name, where.construct_path) for each in report.violations for where in each.violating_resources}
+
+
+def findings_after_synthesis(app: App) -> set[tuple[str, str | None]]:
+    """Return them as the plugin would, once all aspects have been applied."""
+    app.synth()
+    return findings_of(app)
 
 
 @pytest.fixture
@@ -100,3 +115,71 @@ def test_the_enricher_is_clean_and_hides_no_wildcard_that_others_add(
     enricher.function.add_to_role_policy(iam.PolicyStatement(actions=["batch:ListServiceJobs"], resources=["*"]))
 
     assert {finding for finding, _ in findings_of(app)} == {ANY}
+
+
+class TestAcknowledgingBatchWildcards:
+    """The wildcards that AWS forces, and no others."""
+
+    @pytest.fixture(autouse=True)
+    def _acknowledged(self, app: App) -> None:
+        acknowledge_batch_wildcards(app)
+
+    def test_all_grants_are_clean(self, app: App, queue: QuotaManagedQueue, share: QuotaShare, role: iam.Role) -> None:
+        share.grants.submit(role, max_priority=50, job_tags={"team": "vision"}, execution_role=role)
+        share.grants.manage_jobs(role, job_tags={"team": "vision"})
+        share.grants.view(role)
+        share.grants.administer(role)
+        queue.job_queue.grants.view(role)
+        queue.job_queue.grants.operate(role)
+        queue.service_environment.grants.administer(role)
+
+        assert findings_after_synthesis(app) == set()
+
+    def test_grants_on_imports_are_clean(self, app: App, stack: Stack, role: iam.Role) -> None:
+        parameter = CfnParameter(stack, "Arn").value_as_string
+        for id, arn in (("Known", SHARE_ARN), ("Unknown", parameter)):
+            share = QuotaShare.from_quota_share_arn(stack, id, arn)
+            share.grants.submit(role)
+            share.grants.view(role)
+        queue = TrainingJobQueue.from_job_queue_arn(stack, "Queue", QUEUE_ARN)
+        queue.grants.operate(role)
+
+        assert findings_after_synthesis(app) == set()
+
+    @pytest.mark.parametrize(
+        ("actions", "resource"),
+        [
+            (["s3:GetObject"], "*"),
+            (["batch:DescribeServiceJob", "batch:SubmitServiceJob"], "*"),
+            (["batch:UntagResource"], JOBS),
+            (["batch:TerminateServiceJob"], "arn:aws:batch:*:111122223333:service-job/*"),
+            (["batch:DeleteQuotaShare"], f"{QUEUE_ARN}/quota-share/*"),
+            (["batch:UpdateQuotaShare"], "arn:aws:batch:eu-west-1:111122223333:job-queue/*"),
+        ],
+        ids=str,
+    )
+    def test_other_wildcards_are_still_reported(
+        self, app: App, role: iam.Role, actions: list[str], resource: str
+    ) -> None:
+        role.add_to_policy(iam.PolicyStatement(actions=actions, resources=[resource]))
+
+        assert findings_after_synthesis(app) == {
+            (f"AwsSolutions-IAM5[Resource::{resource}]", "Stack/Role/DefaultPolicy/Resource")
+        }
+
+    def test_a_wildcard_that_is_shared_with_another_action_is_still_reported(
+        self, app: App, share: QuotaShare, role: iam.Role
+    ) -> None:
+        share.grants.view(role)
+        role.add_to_policy(iam.PolicyStatement(actions=["s3:GetObject"], resources=["*"]))
+
+        assert findings_after_synthesis(app) == {(ANY, "Stack/Role/DefaultPolicy/Resource")}
+
+    def test_a_wildcard_that_all_but_some_actions_are_allowed_on_is_still_reported(
+        self, app: App, share: QuotaShare, role: iam.Role
+    ) -> None:
+        share.grants.view(role)
+        role.add_to_policy(iam.PolicyStatement(not_actions=["s3:GetObject"], resources=["*"]))
+
+        # cdk-nag cannot read such a policy, and says so of the policy as a whole.
+        assert findings_after_synthesis(app) == {("AwsSolutions-IAM5", "Stack/Role/DefaultPolicy/Resource")}
