@@ -29,15 +29,15 @@ class Mutation(NamedTuple):
 
 
 MUTATIONS = (
-    Mutation("the ledger, not free machines", "books.py", "short = balance - pool.debt", "short = 0"),
+    Mutation("the ledger, not free machines", "books.py", "short = pool.borrowed - pool.lendable + change - pool.debt", "short = 0"),
     Mutation(
         "both sides of the ledger with the job placed",
         "books.py",
-        "if before < 0 and self.lends:\n            balance",
-        "if False:\n            balance",
+        "if not self.lends:\n            before = ",
+        "if True:\n            before = ",
     ),
     Mutation("the environment binds each placement", "books.py", "over = pool.used + instances - pool.capacity", "over = 0"),
-    Mutation("an old debt is not a head's shortage", "books.py", "short = balance - pool.debt", "short = balance"),
+    Mutation("an old debt is not a head's shortage", "books.py", "+ change - pool.debt", "+ change"),
     Mutation("a debt only shrinks", "books.py", "if left < self.debt:", "if False:"),
     Mutation("RESERVE does not lend", "configuration.py", "self.lends = sharing.lends and", "self.lends ="),
     Mutation(
