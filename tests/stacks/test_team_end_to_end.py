@@ -53,6 +53,9 @@ class Deployer:
         found = self._aws.client("cloudformation").describe_stack_resources(StackName=stack)["StackResources"]
         return {each["ResourceType"] for each in found}
 
+    def exports(self) -> list[str]:
+        return [each["Name"] for each in self._aws.client("cloudformation").list_exports()["Exports"]]
+
     def output(self, stack: str, name: str) -> str:
         (described,) = self._aws.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
         return next(str(each["OutputValue"]) for each in described["Outputs"] if each["OutputKey"] == name)
@@ -163,6 +166,11 @@ def both(name: str, *, share: bool = True) -> Define:
             )
 
     return define
+
+
+def test_there_is_nothing_that_could_lock_a_stack(deployer: Deployer) -> None:
+    """CloudFormation locks a stack by its exports. The local one never refuses to remove one, so they are counted."""
+    assert deployer.exports() == []
 
 
 @pytest.mark.parametrize("first", ["Platform", "Team"])
