@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from aws_cdk import Duration, Stack
+from aws_cdk import CfnParameter, Duration, Stack
 from aws_cdk import aws_batch as batch
 from aws_cdk.interfaces import aws_batch as refs
 from hypothesis import strategies as st
@@ -21,7 +21,7 @@ from quota_constructs import (
     TrainingJobQueue,
 )
 from quota_model import design as model
-from quota_model.design import CapacityLimits, SchedulingPolicyKind, SharingStrategy
+from quota_model.design import UNKNOWN, CapacityLimits, SchedulingPolicyKind, SharingStrategy
 from quota_model.rules import TIME_LIMIT_REASONS
 
 if TYPE_CHECKING:
@@ -31,48 +31,57 @@ _Dataclass = TypeVar("_Dataclass", bound="DataclassInstance")
 
 UNITS = ("ml.g5.xlarge", "ml.g5.48xlarge", "ml.p4d.24xlarge", "ml.p5.48xlarge", "ml.trn1.32xlarge", "ml.c5.xlarge")
 
-_names = st.text("abzABZ059-_", min_size=1, max_size=12) | st.just("n" * 128)
-_states = st.sampled_from(State)
-_sharing = st.one_of(
-    st.builds(ResourceSharing.reserve),
-    st.builds(ResourceSharing.lend),
-    st.builds(
-        ResourceSharing.lend_and_borrow,
-        borrow_limit=st.none() | st.sampled_from([-1, 0, 1, 100, 200]) | st.integers(0, 10_000),
-    ),
-)
-_time_limits = st.builds(
-    model.JobStateTimeLimitAction,
-    reason=st.sampled_from(TIME_LIMIT_REASONS),
-    max_time_seconds=st.sampled_from([600, 86_400]) | st.integers(600, 86_400),
-)
+
+def _whole(least: int, most: int) -> st.SearchStrategy[int]:
+    return st.sampled_from([least, most]) | st.integers(least, most)
 
 
-def _limits(units: tuple[str, ...], most: int) -> st.SearchStrategy[CapacityLimits]:
-    capacities = st.sampled_from([1, most]) | st.integers(1, most)
-    return st.dictionaries(st.sampled_from(units), capacities, min_size=1, max_size=5).map(CapacityLimits.of)
+def sound_designs() -> st.SearchStrategy[model.QuotaQueue]:
+    """Return designs in which no rule finds an error; there may be something to warn of."""
+    return _designs(lambda values: values)
+
+
+def partly_unknown_designs() -> st.SearchStrategy[model.QuotaQueue]:
+    """Return sound designs in which any value may be one that only a deployment knows."""
+    return _designs(lambda values: values | st.just(UNKNOWN))
 
 
 @st.composite
-def sound_designs(draw: st.DrawFn) -> model.QuotaQueue:
-    """Return designs in which no rule finds an error; there may be something to warn of."""
-    environment = model.ServiceEnvironment(draw(_limits(UNITS, 1_000)), draw(st.none() | _names), draw(_states))
+def _designs(draw: st.DrawFn, known: Callable[[st.SearchStrategy[Any]], st.SearchStrategy[Any]]) -> model.QuotaQueue:
+    names = known(st.text("abzABZ059-_", min_size=1, max_size=12) | st.just("n" * 128))
+    states = known(st.sampled_from(State))
+
+    def limits(units: tuple[str, ...], most: int) -> st.SearchStrategy[CapacityLimits]:
+        limit = st.builds(model.CapacityLimit, known(st.sampled_from(units)), known(_whole(1, most)))
+        limits = st.lists(limit, min_size=1, max_size=5, unique_by=lambda limit: limit.capacity_unit)
+        return limits.map(tuple).map(CapacityLimits)
+
+    borrow_limit = st.none() | known(st.sampled_from([-1, 0, 1, 100, 200]) | st.integers(0, 10_000))
+    sharing = st.one_of(
+        st.builds(ResourceSharing.reserve),
+        st.builds(ResourceSharing.lend),
+        st.builds(ResourceSharing.lend_and_borrow, borrow_limit=borrow_limit),
+    )
+    time_limit = st.builds(
+        model.JobStateTimeLimitAction, known(st.sampled_from(TIME_LIMIT_REASONS)), known(_whole(600, 86_400))
+    )
+    environment = model.ServiceEnvironment(draw(limits(UNITS, 1_000)), draw(st.none() | names), draw(states))
     share = st.builds(
         model.QuotaShare,
-        name=_names,
-        capacity_limits=_limits(environment.capacity_limits.units, 1_200),
-        resource_sharing=_sharing,
-        in_share_preemption=st.booleans(),
-        state=_states,
+        names,
+        limits(environment.capacity_limits.units or UNITS, 1_200),
+        sharing,
+        st.booleans(),
+        states,
     )
     return model.QuotaQueue(
         environment,
         tuple(draw(st.lists(share, max_size=6, unique_by=lambda share: share.name))),
-        draw(st.none() | _names),
-        model.SchedulingPolicy(name=draw(st.none() | _names)),
-        draw(st.sampled_from([0, 1, 1_000]) | st.integers(0, 1_000)),
-        draw(_states),
-        tuple(draw(st.lists(_time_limits, max_size=3))),
+        draw(st.none() | names),
+        model.SchedulingPolicy(name=draw(st.none() | names)),
+        draw(known(_whole(0, 1_000))),
+        draw(states),
+        tuple(draw(st.lists(time_limit, max_size=3))),
     )
 
 
@@ -157,28 +166,29 @@ BREAKERS: dict[str, list[Callable[[model.QuotaQueue], model.QuotaQueue]]] = {
 
 
 def declare(stack: Stack, queue: model.QuotaQueue) -> TrainingJobQueue:
-    """Define the constructs that declare a design."""
+    """Define the constructs that declare a design; what is unknown in it is a parameter of the stack."""
+    values = _Values(stack)
     environment = ServiceEnvironment(
         stack,
         "Environment",
-        capacity_limits=_mapping(queue.service_environment.capacity_limits),
-        service_environment_name=_text(queue.service_environment.name),
-        state=_state(queue.service_environment.state),
+        capacity_limits=values.mapping(queue.service_environment.capacity_limits),
+        service_environment_name=values.name(queue.service_environment.name),
+        state=values.text(queue.service_environment.state),
     )
     job_queue = TrainingJobQueue(
         stack,
         "Queue",
-        scheduling_policy=_policy(stack, queue.scheduling_policy),
+        scheduling_policy=_policy(stack, queue.scheduling_policy, values),
         service_environment=environment,
-        job_queue_name=_text(queue.name),
-        priority=_number(queue.priority),
-        state=_state(queue.state),
+        job_queue_name=values.name(queue.name),
+        priority=values.number(queue.priority),
+        state=values.text(queue.state),
         job_state_time_limit_actions=[
             JobStateTimeLimitAction(
-                str(action.reason),
-                Duration.seconds(_number(action.max_time_seconds)),
-                str(action.action),
-                str(action.state),
+                values.text(action.reason),
+                Duration.seconds(values.number(action.max_time_seconds)),
+                values.text(action.action),
+                values.text(action.state),
             )
             for action in queue.job_state_time_limit_actions
         ],
@@ -188,37 +198,46 @@ def declare(stack: Stack, queue: model.QuotaQueue) -> TrainingJobQueue:
             stack,
             f"Share{number}",
             job_queue=job_queue,
-            capacity_limits=_mapping(share.capacity_limits),
-            resource_sharing=share.resource_sharing,
+            capacity_limits=values.mapping(share.capacity_limits),
+            resource_sharing=values.sharing(share.resource_sharing),
             in_share_preemption=share.in_share_preemption is True,
-            quota_share_name=_text(share.name),
-            state=_state(share.state),
+            quota_share_name=values.text(share.name),
+            state=values.text(share.state),
         )
     return job_queue
 
 
-def _policy(stack: Stack, policy: model.SchedulingPolicy) -> refs.ISchedulingPolicyRef:
+def _policy(stack: Stack, policy: model.SchedulingPolicy, values: _Values) -> refs.ISchedulingPolicyRef:
     if policy.kind is SchedulingPolicyKind.FAIR_SHARE:
         return batch.FairshareSchedulingPolicy(stack, "Policy")
     if policy.kind is SchedulingPolicyKind.NONE:
         return batch.CfnSchedulingPolicy(stack, "Policy")
-    return QuotaShareSchedulingPolicy(stack, "Policy", scheduling_policy_name=_text(policy.name))
+    return QuotaShareSchedulingPolicy(stack, "Policy", scheduling_policy_name=values.name(policy.name))
 
 
-def _mapping(limits: CapacityLimits) -> dict[str, float]:
-    return {str(limit.capacity_unit): _number(limit.max_capacity) for limit in limits}
+class _Values:
+    """Gives a design's values as properties: a parameter of the stack where the design has UNKNOWN."""
 
+    def __init__(self, stack: Stack) -> None:
+        self._stack = stack
+        self._parameters = 0
 
-def _number(value: float | model.Unknown) -> float:
-    assert not isinstance(value, model.Unknown)
-    return value
+    def _parameter(self, kind: str) -> CfnParameter:
+        self._parameters += 1
+        return CfnParameter(self._stack, f"Parameter{self._parameters}", type=kind)
 
+    def text(self, value: str | model.Unknown) -> str:
+        return self._parameter("String").value_as_string if isinstance(value, model.Unknown) else value
 
-def _text(value: str | model.Unknown | None) -> str | None:
-    assert not isinstance(value, model.Unknown)
-    return value
+    def name(self, value: str | model.Unknown | None) -> str | None:
+        return None if value is None else self.text(value)
 
+    def number(self, value: float | model.Unknown) -> float:
+        return self._parameter("Number").value_as_number if isinstance(value, model.Unknown) else value
 
-def _state(value: State | model.Unknown) -> State:
-    assert not isinstance(value, model.Unknown)
-    return value
+    def mapping(self, limits: CapacityLimits) -> dict[str, float]:
+        return {self.text(limit.capacity_unit): self.number(limit.max_capacity) for limit in limits}
+
+    def sharing(self, sharing: ResourceSharing) -> ResourceSharing:
+        borrow_limit = sharing.borrow_limit
+        return dataclasses.replace(sharing, borrow_limit=None if borrow_limit is None else self.number(borrow_limit))

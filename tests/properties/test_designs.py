@@ -22,10 +22,10 @@ from quota_model.design import QuotaQueue
 from quota_model.rules import CATALOGUE, Severity, check
 from quotactl.designs import read_designs
 from tests.iam.templates import resolved
-from tests.properties.designs import BREAKERS, declare, sound_designs
+from tests.properties.designs import BREAKERS, declare, partly_unknown_designs, sound_designs
 
 pytestmark = pytest.mark.slow
-each_takes_a_synthesis = settings(deadline=None, max_examples=60)
+each_takes_a_synthesis = settings(deadline=None, max_examples=40)
 Template = dict[str, Any]
 
 
@@ -63,7 +63,19 @@ def test_a_design_survives_the_way_through_constructs_template_and_reader(queue:
 
 
 @each_takes_a_synthesis
-@given(queue=sound_designs())
+@given(queue=partly_unknown_designs())
+def test_a_design_survives_with_what_only_a_deployment_knows(queue: QuotaQueue) -> None:
+    """Nothing is refused for a value nobody has seen yet, and the reader finds the same to be unknown."""
+    assert errors_in(queue) == set()
+
+    with TemporaryDirectory() as directory:
+        synthesized(queue, directory)
+        (read,) = read_designs(Path(directory)).queues
+    assert read.queue == queue
+
+
+@each_takes_a_synthesis
+@given(queue=partly_unknown_designs())
 def test_the_constructs_see_the_design_that_they_declare(queue: QuotaQueue) -> None:
     assert declare(Stack(App(), "Stack"), queue).design == queue
 
