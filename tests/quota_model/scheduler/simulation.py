@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
 from typing import NamedTuple
 
@@ -34,9 +34,13 @@ class Work(NamedTuple):
 
 
 def simulate(
-    queue: QuotaQueue, workload: Iterable[Work], options: SchedulerOptions | None = None, stop: int = 120
+    queue: QuotaQueue,
+    workload: Iterable[Work],
+    options: SchedulerOptions | None = None,
+    stop: int = 120,
+    look: Callable[[int, Scheduler], object] | None = None,
 ) -> list[Decision]:
-    """Return all decisions. A preempted job begins again from the start."""
+    """Return all decisions. A preempted job begins again from the start. ``look`` sees the state after each instant."""
     scheduler = Scheduler(queue, options)
     works = {work.job: work for work in workload}
     number = count()
@@ -67,4 +71,6 @@ def simulate(
             elif isinstance(decision, Preempt):
                 void.add(end_of[decision.job_id])
                 heapq.heappush(coming, (now + stop, order, StopCompleted(now + stop, decision.job_id)))
+        if look is not None:
+            look(now, scheduler)
     return decisions

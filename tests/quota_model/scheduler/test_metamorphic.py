@@ -1,4 +1,4 @@
-"""I17: what must not matter does not, and special cases are what they look like."""
+"""I14 and I17: machine time adds up, what must not matter does not, and special cases are what they look like."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ import hypothesis.strategies as st
 from hypothesis import given
 
 from quota_model.design import QuotaQueue, QuotaShare
-from quota_model.scheduler import Block, Decision, Dispatch, Preempt, SchedulerOptions, Unblock, VictimOrder
+from quota_model.scheduler import (
+    Block,
+    Decision,
+    Dispatch,
+    JobStatus,
+    Preempt,
+    Scheduler,
+    SchedulerOptions,
+    Unblock,
+    VictimOrder,
+)
 from tests.quota_model.scheduler.simulation import Work, simulate
 from tests.quota_model.scheduler.story import G, borrow, environment, lend, reserve
 
@@ -136,3 +146,33 @@ def test_one_share_that_owns_everything_is_a_plain_priority_queue(make: object, 
     decisions = simulate(queue_of([make("?", limit)]), works)  # type: ignore[operator]
     assert starts(decisions) == plain_queue(works, limit)
     assert all(isinstance(it, Dispatch | Block | Unblock) for it in decisions)
+
+
+@given(SHARES, JOBS, OPTIONS)
+def test_machine_time_is_useful_lost_or_stopping(
+    shares: list[QuotaShare], drawn: Drawn, options: SchedulerOptions
+) -> None:
+    """I14: what machines were held for is the work of jobs that ended, work that a preemption lost, or a stop."""
+    works = {work.job: work for work in workload(drawn, len(shares))}
+    held = since = busy = 0
+
+    def look(now: int, scheduler: Scheduler) -> None:
+        nonlocal held, since, busy
+        held += busy * (now - since)
+        since = now
+        on_machines = [job for job in scheduler.jobs() if job.stopping or job.status is not JobStatus.RUNNABLE]
+        busy = sum(sum(job.request.values()) for job in on_machines)
+
+    decisions = simulate(queue_of(shares), works.values(), options, look=look)
+    begun: dict[str, int] = {}
+    lost = stopping = 0
+    for it in decisions:
+        if isinstance(it, Dispatch):
+            begun[it.job_id] = it.time
+        elif isinstance(it, Preempt):
+            instances = works[it.job_id].request[G]
+            lost += (it.time - begun.pop(it.job_id)) * instances
+            stopping += 120 * instances
+    useful = sum(works[job].duration * works[job].request[G] for job in begun)
+    assert busy == 0, "all that started has ended or stopped"
+    assert held == useful + lost + stopping
