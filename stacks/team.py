@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from aws_cdk import Acknowledgment, CfnOutput, Duration, Stack, Token, Validations
+from aws_cdk import Acknowledgment, CfnOutput, Duration, Stack, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_stepfunctions as sfn
 from constructs import Construct, IConstruct
 
-from quota_constructs import IQuotaShare, QuotaShare, TrainingExecutionRole
+from quota_constructs import IQuotaShare, QuotaShare, TrainingExecutionRole, acknowledge_batch_wildcards
 
 MAX_PRIORITY: Final = 100
 """The highest priority that the team's jobs may have."""
@@ -76,25 +76,12 @@ class TeamStack(Stack):
         share.grants.manage_jobs(submitter, max_priority=MAX_PRIORITY, job_tags=job_tags)
         share.grants.view(submitter)
         machine.grant_start_execution(submitter)
-        for role in (machine.role, submitter):
-            _acknowledge_wildcards(role)
+        acknowledge_batch_wildcards(self)
         _acknowledge(machine, "AwsSolutions-SF1", "Step Functions keeps the events of each execution for 90 days")
         _acknowledge(machine, "AwsSolutions-SF2", "the states do nothing but call Batch, so a trace shows nothing more")
 
         CfnOutput(self, "SubmitterRoleArn", value=submitter.role_arn, description="Role to assume for submitting jobs")
         CfnOutput(self, "StateMachineArn", value=machine.state_machine_arn, description="Submits a job and waits")
-
-
-def _acknowledge_wildcards(role: iam.IRole) -> None:
-    """Acknowledge what cdk-nag says of wildcards that AWS leaves no way around; the grants' docstrings say why."""
-    stack = Stack.of(role)
-    parts = {"Partition": stack.partition, "Region": stack.region, "AccountId": stack.account}
-    partition, region, account = (
-        f"<AWS::{name}>" if Token.is_unresolved(value) else value for name, value in parts.items()
-    )
-    jobs = f"arn:{partition}:batch:{region}:{account}:service-job/*"
-    _acknowledge(role, f"AwsSolutions-IAM5[Resource::{jobs}]", "Batch makes up the ids of jobs; tags tell them apart")
-    _acknowledge(role, "AwsSolutions-IAM5[Resource::*]", "AWS ties describing and listing to no resource")
 
 
 def _acknowledge(construct: IConstruct, finding: str, reason: str) -> None:
