@@ -147,7 +147,8 @@ class World:
         if job_id in self.changed_priorities or not self.scheduler.options.returned_jobs_keep_their_place:
             return
         for other in self.reference.in_order(job.share):
-            if other.priority == job.priority and other.id not in self.changed_priorities and not other.attempts:
+            equal = other is not job and other.priority == job.priority and other.id not in self.changed_priorities
+            if equal and not other.attempts:
                 assert other.sequence > job.sequence or other.preemptions, "I15: equal priorities go in order"
 
     def _check_state(self) -> None:
