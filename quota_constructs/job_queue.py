@@ -20,6 +20,8 @@ from constructs import Construct
 from quota_constructs._findings import add_warnings, refuse_errors
 from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdentity
 from quota_constructs._injection import property_injectable
+from quota_constructs._lookup import job_queue_arn_of, look_up_job_queue
+from quota_constructs._parameters import JOB_QUEUE_ARN, publish_arn, published_arn
 from quota_constructs._tokens import is_token, known_choice, known_name, known_number
 from quota_constructs.errors import RefusedDesignError
 from quota_constructs.events import (
@@ -29,8 +31,6 @@ from quota_constructs.events import (
     StateChangeRuleOptions,
 )
 from quota_constructs.job_queue_grants import JobQueueGrants
-from quota_constructs.lookup import job_queue_arn_of, look_up_job_queue
-from quota_constructs.parameters import JOB_QUEUE_ARN, publish_arn, published_arn
 from quota_constructs.scheduling_policy import policy_design
 from quota_constructs.service_environment import environment_design
 from quota_constructs.time_limits import JobStateTimeLimitAction, rendered_time_limits, time_limits_design

@@ -18,11 +18,11 @@ from quota_constructs._findings import add_warnings, refuse_errors
 from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdentity
 from quota_constructs._injection import property_injectable
 from quota_constructs._limits import known_limits, rendered_limits
+from quota_constructs._lookup import job_queue_arn_of, look_up_quota_share
+from quota_constructs._parameters import QUOTA_SHARE_ARN, publish_arn, published_arn
 from quota_constructs._tokens import is_token, known_choice, known_sharing, known_text
 from quota_constructs.errors import QuotaConstructsError
 from quota_constructs.job_queue import TrainingJobQueue, _TrainingJobQueueBase
-from quota_constructs.lookup import job_queue_arn_of, look_up_quota_share
-from quota_constructs.parameters import QUOTA_SHARE_ARN, publish_arn, published_arn
 from quota_constructs.quota_share_grants import QuotaShareGrants
 from quota_model import design as model
 from quota_model.design import ResourceSharing, State

@@ -140,6 +140,16 @@ def test_grants_on_a_share_that_is_read_name_its_queue_itself_and_jobs_and_no_mo
     assert jobs["Fn::Join"][1][-1] == ":service-job/*"
 
 
+def test_what_is_read_is_in_the_account_and_region_of_its_reader() -> None:
+    team = cdk.Stack(cdk.App(), "Team", env=cdk.Environment(account="111122223333", region="eu-west-1"))
+    imported = [
+        QuotaShare.from_parameters(team, "Share", "/gpus/vision"),
+        TrainingJobQueue.from_parameters(team, "Queue", "/gpus"),
+    ]
+
+    assert {(each.env.account, each.env.region) for each in imported} == {("111122223333", "eu-west-1")}
+
+
 def test_reading_the_same_parameter_twice_takes_one_template_parameter() -> None:
     team = cdk.Stack(cdk.App(), "Team")
     QuotaShare.from_parameters(team, "One", "/gpus/vision")

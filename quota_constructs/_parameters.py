@@ -16,8 +16,6 @@ from constructs import Construct
 from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
 
-__all__ = ["JOB_QUEUE_ARN", "QUOTA_SHARE_ARN", "publish_arn", "published_arn"]
-
 JOB_QUEUE_ARN: Final = "job-queue-arn"
 """The last part of the name of a job queue's parameter."""
 QUOTA_SHARE_ARN: Final = "quota-share-arn"

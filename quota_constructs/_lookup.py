@@ -23,8 +23,6 @@ from quota_constructs.errors import QuotaConstructsError
 from quota_model import design as model
 from quota_model.design import UNKNOWN
 
-__all__ = ["Found", "job_queue_arn_of", "look_up_job_queue", "look_up_quota_share"]
-
 _UNKNOWN_LIMITS: Final = model.CapacityLimits((model.CapacityLimit(UNKNOWN, UNKNOWN),))
 _NOT_ASKED_YET: Final = [{"NotAskedYet": True}]
 
