@@ -151,6 +151,15 @@ class Account:
         placed = self.placed
         del placed[bisect_left(placed, (-job.priority, job.decided_at, job.sequence))]
 
+    def held_below(self, priority: int) -> int:
+        """Return how many instances the share's jobs of a lower priority hold."""
+        held = 0
+        for entry in reversed(self.placed):
+            if -entry[0] >= priority:
+                break
+            held += entry[3]
+        return held
+
     def borrowers(self) -> Iterator[tuple[Job, int]]:
         """Yield the jobs with a borrowed part, and that part: the last ones, once the limit is handed out in order."""
         beyond = self.used - self.limit

@@ -18,6 +18,7 @@ from quota_model.scheduler.victims import (
     cross_share_victims,
     in_share_needs,
     in_share_victims,
+    is_hopeless,
     shortage,
 )
 
@@ -99,6 +100,8 @@ def _preempt_in_share(state: State) -> bool:
     ranking = Ranking(state.options.victim_order, state.now)
     for entry in state.heads.in_share:
         head = entry[3]
+        if is_hopeless(head):
+            continue
         needs = in_share_needs(head)
         victims = in_share_victims(head, needs, ranking)
         if victims is None:

@@ -17,7 +17,16 @@ from quota_model.scheduler.options import VictimOrder
 if TYPE_CHECKING:
     from quota_model.scheduler.books import Pool
 
-__all__ = ["Needs", "Ranking", "Victim", "cross_share_victims", "in_share_needs", "in_share_victims", "shortage"]
+__all__ = [
+    "Needs",
+    "Ranking",
+    "Victim",
+    "cross_share_victims",
+    "in_share_needs",
+    "in_share_victims",
+    "is_hopeless",
+    "shortage",
+]
 
 Needs = dict["Pool", int]
 """How many instances are short, by pool; only pools that are short."""
@@ -88,6 +97,17 @@ def in_share_victims(head: Job, needs: Needs, ranking: Ranking) -> list[Victim] 
                 candidates[job][account.pool] = borrowed
     taken = _take_until(candidates, needs, ranking, lambda: _fits(head), lambda: in_share_needs(head))
     return None if taken is None else [Victim(job, PreemptionKind.IN_SHARE, candidates[job]) for job in taken]
+
+
+def is_hopeless(head: Job) -> bool:
+    """Return whether a head would be short and above its share's own limits even without all jobs of its share with
+    lower priority: a cheap look before the search.
+    """
+    for account, instances in head.parts:
+        change = instances - account.held_below(head.priority)
+        if account.used + change > account.limit and account.short_with(change):
+            return True
+    return False
 
 
 def in_share_needs(head: Job) -> Needs:
