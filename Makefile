@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo synth test bench check lint format readme docs lock clean
+.PHONY: help setup demo synth test test-aws test-sdk bench check lint format readme docs lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,7 +17,7 @@ unexport VIRTUAL_ENV
 unexport PYTHONPATH
 
 help: ## say what there is
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 demo: setup ## deploy the example stacks onto a local AWS, and see quotas lend, reclaim and preempt
 	@python -m examples.demo
@@ -30,6 +30,14 @@ synth: setup ## synthesize the example stacks with the CDK CLI, and judge them
 test: check ## lint, types and every test
 	QUOTA_CONSTRUCTS_FLAGS=none pytest -q -m "not slow" tests/quota_constructs tests/stacks
 	QUOTA_CONSTRUCTS_FLAGS=recommended pytest
+
+test-aws: $(DEV) ## ask a real AWS account what it does; says what that costs, and asks first
+	python -m tests.conformance
+
+test-sdk: setup ## test with the SageMaker Python SDK, in build/sdk since it is large
+	@test -x build/sdk/bin/python || .ci/new-venv build/sdk
+	@build/sdk/bin/python -m pip install --quiet --editable '.[local]' --group sdk
+	build/sdk/bin/python -m pytest tests/sdk
 
 bench: $(DEV) ## measure, each figure against its reference
 	python -m benchmarks

@@ -26,6 +26,7 @@ _SPEED: Final = 40
 """Seconds of the local clock in one real second: a training job of minutes takes seconds."""
 _LOG_WIDTH: Final = 112
 _ROOT: Final = Path(__file__).parents[2]
+_CDK: Final = str(_ROOT / "node_modules/.bin/cdk")
 
 
 class _CommandError(Exception):
@@ -53,11 +54,11 @@ def _demonstrate(console: Console, aws: RunningAws) -> None:
     app = str(aws.instance.state / "cdk.out")
 
     def cdk(*arguments: str) -> None:
-        _run(aws, ["cdk", *arguments, "--ci"])
+        _run(aws, [_CDK, *arguments, "--ci"])
 
     with _step(console, "cdk bootstrap, cdk synth"), ThreadPoolExecutor(2) as pool:
         # Away from cdk.json, bootstrap needs no app and does not synthesize a second time.
-        bootstrap = ["cdk", "bootstrap", f"aws://{aws.account}/{aws.region}", "--ci"]
+        bootstrap = [_CDK, "bootstrap", f"aws://{aws.account}/{aws.region}", "--ci"]
         for future in (
             pool.submit(_run, aws, bootstrap, aws.instance.state),
             pool.submit(cdk, "synth", "--all", "--quiet", "--output", app),
@@ -99,16 +100,19 @@ def _step(console: Console, name: str) -> Iterator[None]:
 
 
 def _run(aws: RunningAws, command: list[str], directory: Path = _ROOT) -> None:
-    done = subprocess.run(
-        command,
-        cwd=directory,
-        env=aws.environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            command,
+            cwd=directory,
+            env=aws.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+    except OSError as error:
+        raise _CommandError(f"{command[0]} cannot be run ({error.strerror}); run: make setup") from None
     if done.returncode:
         raise _CommandError(f"{' '.join(command)}\n\n{done.stdout}")
 

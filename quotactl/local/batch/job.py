@@ -59,6 +59,8 @@ class ServiceJob:
 
     status: str = "SUBMITTED"
     status_reason: str | None = None
+    waiting_since: int = 0
+    """When it last became RUNNABLE."""
     scheduled_at: int | None = None
     started_at: int | None = None
     stopped_at: int | None = None

@@ -93,6 +93,7 @@ class QueueRun:
     def set_priority(self, job: ServiceJob, priority: int) -> None:
         """Change the priority of a job that has not finished, and schedule."""
         job.priority = priority
+        self.fronts.left(self._now)
         self.tell(PriorityChanged(self._now, job.id, priority))
 
     def terminate(self, job: ServiceJob, reason: str) -> None:
@@ -130,6 +131,10 @@ class QueueRun:
         """Yield the jobs that are SCHEDULED, STARTING or RUNNING, those that are being stopped among them."""
         for status in DISPATCHED:
             yield from self.batch.jobs.newest_first(self.queue.arn, status)
+
+    def front(self) -> tuple[tuple[str, int], ...]:
+        """Return the first 100 waiting jobs with the times at which they came to their positions."""
+        return self.fronts.look(self.scheduler, lambda job_id: self._job(job_id).waiting_since)
 
     def stop_now(self, share: str) -> None:
         """Let the stops of a share's jobs be complete at this instant, as one who waited for them would find them."""
@@ -236,11 +241,11 @@ class QueueRun:
             while decisions:
                 for decision in decisions:
                     self._carry_out(decision)
+                self.fronts.left(self._now)
                 decisions = [*self._apply_waiting_events()]
                 decisions += self.scheduler.run_pass(self._now)
         finally:
             self._settling = False
-        self.fronts.observe(self.scheduler, self._now)
         self._remove_deleted_shares()
 
     def _apply_waiting_events(self) -> list[Decision]:
@@ -370,6 +375,8 @@ class QueueRun:
             self.batch.training_jobs.jobs.pop(name, None)
 
     def _enter(self, job: ServiceJob, status: str) -> None:
+        if status == "RUNNABLE":
+            job.waiting_since = self._now
         self.batch.jobs.set_status(job, status)
         self.batch.send_event("Batch Service Job State Change", job.arn, job.event_detail())
 

@@ -100,7 +100,7 @@ def get_job_queue_snapshot(batch: Batch, request: dict[str, Any]) -> dict[str, A
         share: [
             {"jobArn": arn(f"service-job/{job.job_id}"), "earliestTimeAtPosition": job.since or now} for job in jobs[:1]
         ]
-        for share, jobs in run.fronts.heads.items()
+        for share, jobs in run.scheduler.front_of_quota_shares().items()
     }
     shares: dict[str, dict[str, int]] = {}
     total: dict[str, int] = {}
@@ -112,9 +112,7 @@ def get_job_queue_snapshot(batch: Batch, request: dict[str, Any]) -> dict[str, A
     busiest = sorted(shares.items(), key=lambda share: (-sum(share[1].values()), share[0]))
     return {
         "frontOfQueue": {
-            "jobs": [
-                {"jobArn": arn(f"service-job/{job}"), "earliestTimeAtPosition": at} for job, at in run.fronts.jobs
-            ],
+            "jobs": [{"jobArn": arn(f"service-job/{job}"), "earliestTimeAtPosition": at} for job, at in run.front()],
             "lastUpdatedAt": now,
         },
         "frontOfQuotaShares": {
