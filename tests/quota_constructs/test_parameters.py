@@ -142,12 +142,12 @@ def test_grants_on_a_share_that_is_read_name_its_queue_itself_and_jobs_and_no_mo
 
 def test_what_is_read_is_in_the_account_and_region_of_its_reader() -> None:
     team = cdk.Stack(cdk.App(), "Team", env=cdk.Environment(account="111122223333", region="eu-west-1"))
-    imported = [
-        QuotaShare.from_parameters(team, "Share", "/gpus/vision"),
-        TrainingJobQueue.from_parameters(team, "Queue", "/gpus"),
-    ]
 
-    assert {(each.env.account, each.env.region) for each in imported} == {("111122223333", "eu-west-1")}
+    share = QuotaShare.from_parameters(team, "Share", "/gpus/vision")
+    queue = TrainingJobQueue.from_parameters(team, "Queue", "/gpus")
+
+    assert (share.env.account, share.env.region) == ("111122223333", "eu-west-1")
+    assert (queue.env.account, queue.env.region) == ("111122223333", "eu-west-1")
 
 
 def test_reading_the_same_parameter_twice_takes_one_template_parameter() -> None:
