@@ -15,6 +15,7 @@ from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
 from quota_constructs._arns import names_in_arn
+from quota_constructs._places import refuse_elsewhere
 from quota_constructs.errors import QuotaConstructsError
 
 __all__ = [
@@ -97,7 +98,8 @@ class JobQueueEvents:
     """Define rules for a queue's events: ``queue.on_...``, or :meth:`from_job_queue` of an L1 or any other reference.
 
     Every method defines a rule with the given id on the default event bus and returns it, and takes the options of
-    :class:`~quota_constructs.RuleOptions` besides its own.
+    :class:`~quota_constructs.RuleOptions` besides its own. It raises :class:`~quota_constructs.QuotaConstructsError` if
+    the rule is known to be in another account or Region than the queue, where no event would come.
 
     Example::
 
@@ -214,8 +216,10 @@ class JobQueueEvents:
         self, id: str, source: str, event: ServiceJobEvent, detail: dict[str, Any] | None, options: RuleOptions
     ) -> events.Rule:
         given = events.OnEventOptions(**options)  # Upstream's: it refuses what is no option.
+        scope = self._scope() if given.cross_stack_scope is None else given.cross_stack_scope
+        refuse_elsewhere(scope, self._queue, "the rule")
         rule = events.Rule(
-            self._scope() if given.cross_stack_scope is None else given.cross_stack_scope,
+            scope,
             id,
             description=given.description,
             rule_name=given.rule_name,

@@ -15,6 +15,7 @@ from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
 from quota_constructs._injection import property_injectable
+from quota_constructs._places import refuse_elsewhere
 from quota_constructs.events import AWS_BATCH_SOURCE, ENRICHED_SOURCE, ServiceJobEvent
 from quota_constructs.nag import acknowledge_wildcard
 
@@ -48,6 +49,7 @@ class PreemptionEnricher(Construct):
     :param job_queue: the queue, of any kind: ours, an L1, or imported. Changing it updates the function in place.
     :param log_retention: how long the function's log is kept; a month by default. Changing it updates the log group
         in place.
+    :raises QuotaConstructsError: if the queue is known to be in another account or Region.
     """
 
     PROPERTY_INJECTION_ID: ClassVar[str] = "quota_constructs.PreemptionEnricher"
@@ -65,6 +67,7 @@ class PreemptionEnricher(Construct):
         job_queue: refs.IJobQueueRef,
         log_retention: logs.RetentionDays = logs.RetentionDays.ONE_MONTH,
     ) -> None:
+        refuse_elsewhere(scope, job_queue, "the preemption enricher")
         super().__init__(scope, id)
         log_group = logs.LogGroup(self, "Logs", retention=log_retention, removal_policy=RemovalPolicy.DESTROY)
         role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 import jsii
-from aws_cdk import Aspects, Duration, IAspect, RemovalPolicy, Stack
+from aws_cdk import Aspects, Duration, IAspect, RemovalPolicy
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
@@ -18,6 +18,7 @@ from constructs import Construct, IConstruct
 
 from quota_constructs._arns import names_in_arn
 from quota_constructs._injection import property_injectable
+from quota_constructs._places import refuse_elsewhere
 from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
 from quota_constructs.events import AWS_BATCH_SOURCE, ServiceJobEvent
@@ -102,7 +103,7 @@ class QuotaMonitoring(Construct, QuotaMetrics):
         _check_rate(rate)
         check_thresholds(thresholds, rate)
         _check_namespace(namespace)
-        _check_place(scope, queue)
+        refuse_elsewhere(scope, queue, "the monitoring")
         Construct.__init__(self, scope, id)
         period = Duration.seconds(max(_FIVE_MINUTES, int(rate.to_seconds())))
         QuotaMetrics.__init__(self, _name_of(queue), namespace, period=period)
@@ -244,16 +245,3 @@ def _check_namespace(namespace: str) -> None:
             f"namespace {namespace!r} is not one for metrics of your own; give 1 to 255 characters without quotes that "
             "do not begin with 'AWS/' or a colon"
         )
-
-
-def _check_place(scope: Construct, queue: refs.IJobQueueRef) -> None:
-    stack = Stack.of(scope)
-    for kind, here, there in (
-        ("account", stack.account, queue.env.account),
-        ("Region", stack.region, queue.env.region),
-    ):
-        if not is_token(here) and not is_token(there) and here != there:
-            raise QuotaConstructsError(
-                f"the queue is in {kind} {there}, its monitoring would be in {here}, from where AWS Batch does not show "
-                f"it; define the monitoring in a stack of that {kind}"
-            )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from aws_cdk import App, CfnParameter, Stack
+from aws_cdk import App, CfnParameter, Environment, Stack
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
@@ -243,6 +243,21 @@ class TestOptions:
 
         assert "Resources" not in template_of(stack)
         assert len(template_of(other)["Resources"]) == 1
+
+    @pytest.mark.parametrize(
+        ("env", "kind"),
+        [
+            (Environment(account="111122223333", region="us-east-1"), "Region eu-west-1"),
+            (Environment(account="444455556666", region="eu-west-1"), "account 111122223333"),
+        ],
+    )
+    def test_fails_where_no_event_would_come(self, app: App, env: Environment, kind: str) -> None:
+        elsewhere = Stack(app, "Elsewhere", env=env)
+        queue = TrainingJobQueue.from_job_queue_arn(elsewhere, "Queue", QUEUE_ARN)
+
+        with pytest.raises(QuotaConstructsError, match=f"the queue is in {kind}.*define the rule in a stack of that"):
+            queue.on_queue_blocked("Rule")
+        assert "Resources" not in template_of(elsewhere)
 
     def test_fails_for_an_option_that_does_not_exist(self, queue: ITrainingJobQueue) -> None:
         with pytest.raises(TypeError, match="targets"):

@@ -10,13 +10,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from aws_cdk import Stack
+from aws_cdk import App, Environment, Stack
 from aws_cdk import aws_logs as logs
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 
 import quota_constructs
-from quota_constructs import PreemptionEnricher, TrainingJobQueue
+from quota_constructs import PreemptionEnricher, QuotaConstructsError, TrainingJobQueue
 from tests.event_patterns import matches
 from tests.quota_constructs.batch_events import PREEMPTION_COMPLETED, PREEMPTION_STARTED, SAMPLES
 from tests.synthesis import QUEUE_ARN, template_of
@@ -205,3 +205,12 @@ def test_the_log_is_kept_for_a_month_or_as_long_as_is_said(stack: Stack) -> None
     resources = template_of(stack)["Resources"].values()
     kept = [each["Properties"]["RetentionInDays"] for each in resources if each["Type"] == "AWS::Logs::LogGroup"]
     assert kept == [30, 365]
+
+
+def test_fails_where_no_event_would_come(app: App) -> None:
+    elsewhere = Stack(app, "Elsewhere", env=Environment(account="111122223333", region="us-east-1"))
+    queue = TrainingJobQueue.from_job_queue_arn(elsewhere, "Queue", QUEUE_ARN)
+
+    with pytest.raises(QuotaConstructsError, match="define the preemption enricher in a stack of that Region"):
+        PreemptionEnricher(elsewhere, "Enricher", job_queue=queue)
+    assert "Resources" not in template_of(elsewhere)
