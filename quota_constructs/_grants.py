@@ -38,7 +38,7 @@ def grant(
 
     A principal without policies of its own, such as a service, gets nothing; a warning on the resource says so.
     """
-    actions = list(actions)
+    actions = sorted(actions)  # CDK sorts them only with a feature flag.
     given = iam.Grant.add_to_principal(
         grantee=grantee, actions=actions, resource_arns=list(arns), conditions=conditions
     )
