@@ -129,7 +129,7 @@ MUTATIONS = (
 
 TESTS = Path("tests", "quota_model", "scheduler")
 NAMED = ("worked_example", "small_cases", "documented", "choices", "events", "explain")
-DRAWN = ("state_machine", "metamorphic")
+DRAWN = ("worlds", "metamorphic")
 
 
 def fails(mutation: Mutation, root: Path) -> list[str]:
@@ -143,9 +143,12 @@ def fails(mutation: Mutation, root: Path) -> list[str]:
 
 
 def _failing(names: tuple[str, ...], root: Path) -> list[str]:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=no", "--maxfail=2"]
     files = [str(TESTS / f"test_{name}.py") for name in names]
-    run = subprocess.run([*command, *files], cwd=root, capture_output=True, text=True, timeout=600)
+    try:
+        run = subprocess.run([*command, *files], cwd=root, capture_output=True, text=True, timeout=120)
+    except subprocess.TimeoutExpired:
+        return ["a pass that does not end"]
     return [test or module for module, test in re.findall(_FAILED, run.stdout, re.MULTILINE)]
 
 
@@ -164,9 +167,7 @@ def main() -> int:
             if only in mutation.rule:
                 told = fails(mutation, root)
                 survivors += not told
-                shown = [f"`{re.sub('.*::', '', test)}`" for test in told[:2]] + [f"{len(told) - 2} more"] * (
-                    len(told) > 2
-                )
+                shown = [f"`{re.sub('.*::', '', test)}`" for test in told]
                 print(f"| {mutation.rule} | {', '.join(shown) or '**none**'} |", flush=True)  # noqa: T201
     return int(survivors > 0)
 

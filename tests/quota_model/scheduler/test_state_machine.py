@@ -5,12 +5,10 @@ from __future__ import annotations
 from random import Random
 
 import hypothesis.strategies as st
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tests.quota_model.scheduler import world as w
-from tests.quota_model.scheduler.long_run import run
 
 CHANCE = st.randoms(use_true_random=False)
 
@@ -88,8 +86,3 @@ SchedulerMachine.TestCase.settings = settings(
     suppress_health_check=[HealthCheck.too_slow],
 )
 TestSchedulerMachine = SchedulerMachine.TestCase
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_worlds_of_the_long_run_stay_in_order(seed: int) -> None:
-    run(seed, 200)
