@@ -55,9 +55,11 @@ def main() -> int:
         quota_share_name=arguments.share,
     )
     sys.stdout.write(f"submitted {job.job_arn}\n")
-    job.update(scheduling_priority=5)
-    listed = queue.list_jobs_by_share(quota_share_name=arguments.share)
-    sys.stdout.write(f"{arguments.share} has {len(listed)} jobs: {', '.join(found.job_name for found in listed)}\n")
+    job.update(5)
+    for status in ("RUNNABLE", "SCHEDULED", "STARTING", "RUNNING"):
+        for listed in queue.list_jobs_by_share(quota_share_name=arguments.share, status=status):
+            priority = listed.describe()["schedulingPriority"]
+            sys.stdout.write(f"{arguments.share}: {listed.job_name} is {status}, priority {priority}\n")
     job.terminate(reason="the example is over")
     return 0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -113,7 +114,11 @@ class Clock:
     def _tick(self) -> None:
         with self._changed:
             while self._running:
-                self._run_until(self.now())
+                try:
+                    self._run_until(self.now())
+                except Exception:
+                    # One job's failure must not stop everybody's clock.
+                    logging.getLogger("quotactl").exception("something that was due has failed")
                 self._changed.wait(self._seconds_to_next())
 
     def _seconds_to_next(self) -> float | None:

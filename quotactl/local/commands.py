@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from typing import Annotated
@@ -55,6 +56,8 @@ def up(
         typer.echo(f"  stop it:  quotactl local down{where}")
         return
     typer.echo("  stop it:  Ctrl-C")
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(0))
     try:
         instance.wait()
     except KeyboardInterrupt:

@@ -6,6 +6,7 @@ requests that a browser made for a page, and requests for another host name, are
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -89,7 +90,7 @@ async def _control(aws: LocalAws, instance: dict[str, Any], scope: Message, rece
     if scope["method"] == "GET" and name == "instance":
         return {**instance, "pid": os.getpid(), "now": aws.clock.now(), "speed": aws.clock.speed}
     if scope["method"] == "POST" and name == "clock":
-        return {"now": _advance(aws, await _object(receive))}
+        return {"now": await asyncio.to_thread(_advance, aws, await _object(receive))}
     if scope["method"] == "POST" and name == "behaviours":
         given = await _object(receive)
         try:

@@ -82,9 +82,7 @@ class Instance:
                 f"port {port} of 127.0.0.1 is in use; stop what uses it (quotactl local down --port {port} if it is a "
                 "local AWS), or give another --port"
             )
-        state = _directory(port)
-        shutil.rmtree(state, ignore_errors=True)
-        state.mkdir(parents=True, mode=0o700)
+        state = _new_directory(port)
         settings = Settings(port, str(state), speed, account, region, behaviour)
         with (state / "log").open("wb") as log:
             process = subprocess.Popen(
@@ -170,6 +168,8 @@ class Instance:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)  # what the server started and left, such as a Lambda function
         shutil.rmtree(self.state, ignore_errors=True)
+        with contextlib.suppress(OSError):  # others of the user's still run
+            self.state.parent.rmdir()
 
     def _to_json(self) -> dict[str, Any]:
         values = {"port": self.port, "pid": self.pid, "account": self.account}
@@ -216,6 +216,19 @@ def _has_ended(pid: int) -> bool:
 
 def _directory(port: int) -> Path:
     return Path(tempfile.gettempdir()) / f"quotactl-local-{os.getuid()}" / str(port)
+
+
+def _new_directory(port: int) -> Path:
+    """Make the directory of a new instance, for this user's eyes alone."""
+    directory = _directory(port)
+    directory.parent.mkdir(mode=0o700, exist_ok=True)
+    if directory.parent.lstat().st_uid != os.getuid() or directory.parent.is_symlink():
+        raise InstanceError(
+            f"{directory.parent} belongs to somebody else; remove it, or set TMPDIR to a directory of yours"
+        )
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(mode=0o700)
+    return directory
 
 
 def _require_ministack() -> None:

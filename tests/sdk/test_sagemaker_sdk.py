@@ -60,4 +60,9 @@ def test_the_example_submits_updates_lists_and_terminates(aws: RunningAws) -> No
     )
     assert ran.returncode == 0, ran.stderr
     assert "submitted arn:aws:batch:" in ran.stdout
-    assert "background has 1 jobs: sweep" in ran.stdout
+    assert "background: sweep is " in ran.stdout
+    assert ran.stdout.endswith(", priority 5\n")
+    (job,) = aws.client("batch").list_service_jobs(
+        jobQueue="gpus", filters=[{"name": "QUOTA_SHARE_NAME", "values": ["background"]}]
+    )["jobSummaryList"]
+    assert job["isTerminated"] is True

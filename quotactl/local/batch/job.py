@@ -25,6 +25,11 @@ class Attempt:
     stopped_at: int | None = None
     status_reason: str | None = None
 
+    @property
+    def training_job_name(self) -> str:
+        """The name within the training job's ARN."""
+        return self.training_job_arn.rpartition("/")[2]
+
     def resource(self) -> dict[str, Any]:
         """Return the form of ``latestAttempt``."""
         return {"serviceResourceId": {"name": "TrainingJobArn", "value": self.training_job_arn}}

@@ -119,7 +119,8 @@ def test_down_leaves_nothing_behind() -> None:
     assert all(state.startswith("Z") for state in processes.stdout.split()), "only what init has yet to collect"
 
 
-def test_in_the_foreground_it_stops_at_ctrl_c() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_in_the_foreground_it_stops_at_ctrl_c_and_when_it_is_ended(number: signal.Signals) -> None:
     port = free_port()
     command = [sys.executable, "-m", "quotactl", "local", "up", "--port", str(port)]
     foreground = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
@@ -128,7 +129,7 @@ def test_in_the_foreground_it_stops_at_ctrl_c() -> None:
         assert foreground.stdout.readline().startswith(f"local AWS at http://127.0.0.1:{port}")
         foreground.stdout.readline()
         foreground.stdout.readline()
-        os.killpg(foreground.pid, signal.SIGINT)
+        os.kill(foreground.pid, number)
         assert foreground.wait(20) == 0
     assert not is_taken(port)
 
