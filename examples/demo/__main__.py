@@ -45,6 +45,9 @@ def main() -> int:
     except (InstanceError, _CommandError, scenario.OutcomeError) as error:
         console.print(Text(f"\nThe demo failed: {error}", "bold red"))
         return 1
+    except KeyboardInterrupt:
+        console.print("\nStopped; nothing is left running.")
+        return 130
     console.print(f"[dim]Nothing is left running. {time.monotonic() - started:.0f} s[/dim]")
     return 0
 
