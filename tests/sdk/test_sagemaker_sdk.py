@@ -6,14 +6,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from quotactl.local.running import RunningAws, running_local_aws
 
-pytest.importorskip("sagemaker.train", reason="the SageMaker SDK is installed by make test-sdk alone")
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("sagemaker") is None, reason="make test-sdk installs the SageMaker SDK"),
+]
 
 PROJECT = Path(__file__).parents[2]
 UNIT = "ml.g5.xlarge"
