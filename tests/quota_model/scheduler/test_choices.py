@@ -358,3 +358,101 @@ def test_a_borrower_that_does_not_fit_does_not_stop_the_next_share() -> None:
         story.submit(job, share, request)
     assert story.dispatched == ["a", "b", "l", "slim"]
     assert story.waiting == ["wide"]
+
+
+def test_in_share_victims_have_strictly_lower_priority_in_every_order() -> None:
+    for order in VictimOrder:
+        story = Story(2, reserve("A", 2, in_share=True), options=SchedulerOptions(victim_order=order))
+        story.submit_running("equal", "A", priority=2)
+        story.submit_running("low", "A", priority=1)
+        story.submit("high", "A", priority=2)
+        assert story.preempted == [("low", "high", "in_share")]
+
+
+def test_the_most_recently_decided_goes_before_the_last_submitted() -> None:
+    story = Story(6, lend("L", 4), borrow("B1", 1), borrow("B2", 1))
+    for job, share, request in (("own1", "B1", 1), ("own2", "B2", 1), ("l", "L", 3)):
+        story.submit_running(job, share, request)
+    story.submit("first", "B1", 2)
+    story.submit_running("second", "B2", 1)
+    story.end("l")
+    story.start("first")
+    story.submit("lender", "L", 2)
+    assert [it[0] for it in story.preempted] == ["first"], "submitted first, decided last"
+
+
+def borrowers(*requests: int, order: VictimOrder) -> Story:
+    """Shares B0, B1, ... run a job of their own and one that borrows from L, which owns just that."""
+    shares = [borrow(f"B{index}", 1) for index in range(len(requests))]
+    options = SchedulerOptions(victim_order=order)
+    story = Story(sum(requests) + len(requests), lend("L", sum(requests)), *shares, options=options)
+    for index, request in enumerate(requests):
+        story.submit_running(f"own{index}", f"B{index}")
+        story.submit_running(f"{request}/{index}", f"B{index}", request)
+    return story
+
+
+def test_least_overreclaim_ranks_again_after_each_pick() -> None:
+    story = borrowers(1, 2, 2, order=VictimOrder.LEAST_OVERRECLAIM)
+    story.submit("lender", "L", 3)
+    assert [it[0] for it in story.preempted] == ["2/2", "1/0"], "another 2 would overshoot what is left"
+
+
+def test_least_overreclaim_covers_most_among_those_that_overshoot_alike() -> None:
+    story = borrowers(1, 2, 2, 3, order=VictimOrder.LEAST_OVERRECLAIM)
+    story.submit("lender", "L", 4)
+    assert [it[0] for it in story.preempted] == ["3/3", "1/0"]
+
+
+def test_victims_are_spared_from_the_last_to_the_first() -> None:
+    story = borrowers(2, 1, 1, order=VictimOrder.KUEUE)
+    story.submit("lender", "L", 3)
+    assert [it[0] for it in story.preempted] == ["1/2", "2/0"], "1/1 can be spared, and so could 1/2"
+
+
+def test_nobody_is_stopped_if_all_candidates_are_not_enough() -> None:
+    story = Story(4, borrow("A", 1), lend("B", 4))
+    for job, share, request in (("own", "A", 1), ("borrower", "A", 1), ("b1", "B", 2)):
+        story.submit_running(job, share, request)
+    story.submit("b2", "B", 2)
+    assert story.preempted == []
+    assert story.waiting == ["b2"]
+
+
+def test_who_would_still_borrow_after_in_share_preemption_reclaims_nothing() -> None:
+    story = Story(4, borrow("A", 1, in_share=True), borrow("B", 1), lend("L", 2))
+    for job, share, request in (("low", "A", 1), ("b", "B", 1), ("borrower", "B", 2)):
+        story.submit_running(job, share, request)
+    story.submit("high", "A", 2, priority=2)
+    assert story.preempted == []
+
+
+def test_what_can_never_run_does_not_take_the_place_of_others_either() -> None:
+    story = Story(6, borrow("B", 1, in_share=True), lend("L", 5))
+    story.submit_running("own", "B", priority=9)
+    story.submit_running("low", "B", 4, priority=1)
+    story.replace(lend("L", 1))
+    story.submit("high", "B", 4, priority=2)
+    assert list(story.blocked) == ["high"], "it would only keep up the debt that low has now"
+    assert story.preempted == []
+
+
+def test_a_nominated_job_waits_for_its_victims_even_if_machines_are_idle() -> None:
+    story = Story(5, lend("L", 2), borrow("B", 1), reserve("R", 2))
+    for job in ("own", "first", "second"):
+        story.submit_running(job, "B")
+    story.submit("lender", "L", 2)
+    story.stopped("first")
+    assert story.nominated == ["lender"], "two machines are idle, and reserved"
+
+
+def test_nominated_victims_go_before_dispatched_ones() -> None:
+    story = Story(6, lend("L", 4), borrow("B1", 1, in_share=True), borrow("B2", 1))
+    story.submit_running("own1", "B1", priority=9)
+    story.submit_running("own2", "B2", priority=9)
+    story.submit_running("low", "B1", 2, priority=1)
+    story.submit_running("other", "B2", 2, priority=0)
+    story.submit("high", "B1", 2, priority=5)
+    assert story.nominated == ["high"]
+    story.submit("lender", "L", 1)
+    assert story.waiting == ["high"], "it loses nothing, whatever its priority"

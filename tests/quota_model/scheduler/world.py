@@ -93,6 +93,8 @@ class World:
         """Attempts that are over, by job."""
         self.preempted_at: dict[str, int] = {}
         self.changed_priorities: set[str] = set()
+        self.decided: set[str] = set()
+        """Jobs that were dispatched or nominated before."""
         self.excess: dict[str, float] = {}
         self.reconfigured = False
 
@@ -137,19 +139,15 @@ class World:
             self._check_order(decision.job_id)
 
     def _check_order(self, job_id: str) -> None:
+        """Check a job's first decision against the others of its share."""
         job = self.reference.jobs.get(job_id)
-        if (
-            job is None
-            or self.scheduler.options.head_of_line is not HeadOfLine.STRICT
-            or job.attempts + job.preemptions > 1
-        ):
-            return
-        if job_id in self.changed_priorities or not self.scheduler.options.returned_jobs_keep_their_place:
-            return
-        for other in self.reference.in_order(job.share):
-            equal = other is not job and other.priority == job.priority and other.id not in self.changed_priorities
-            if equal and not other.attempts:
-                assert other.sequence > job.sequence or other.preemptions, "I15: equal priorities go in order"
+        options = self.scheduler.options
+        in_order = options.head_of_line is HeadOfLine.STRICT and options.returned_jobs_keep_their_place
+        if in_order and job is not None and job_id not in self.decided | self.changed_priorities:
+            for other in self.reference.in_order(job.share):
+                if other.priority == job.priority and other.id not in self.decided | self.changed_priorities:
+                    assert other.sequence >= job.sequence, "I15: equal priorities are first decided in order"
+        self.decided.add(job_id)
 
     def _check_state(self) -> None:
         reference = self.reference
