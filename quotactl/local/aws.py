@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from quota_model.scheduler import SchedulerOptions
-from quotactl.local.batch.arns import Arns
+from quotactl.local.arns import Arns
 from quotactl.local.batch.batch import Batch
 from quotactl.local.batch.options import LocalBatchOptions
 from quotactl.local.clock import Clock

@@ -38,7 +38,7 @@ def main() -> int:
     except (BotoCoreError, ClientError) as error:
         sys.stderr.write(f"no AWS account to test with: {error}\n")
         return 2
-    if session.region_name is None:
+    if not session.region_name:
         sys.stderr.write("no Region to test in: set AWS_REGION\n")
         return 2
     account = identity["Account"]

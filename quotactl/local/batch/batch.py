@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from quota_model.scheduler import SchedulerOptions
-from quotactl.local.batch.arns import Arns
+from quotactl.local.arns import Arns
 from quotactl.local.batch.job import ServiceJob
 from quotactl.local.batch.job_store import JobStore
 from quotactl.local.batch.options import LocalBatchOptions

@@ -8,10 +8,10 @@ from quota_model.design import JobStateTimeLimitAction, State
 from quota_model.rules import check_job_queue
 from quotactl.local.batch.batch import Batch, Operation
 from quotactl.local.batch.checks import check_name, check_tags, refuse_findings
-from quotactl.local.batch.paging import page
 from quotactl.local.batch.queue_runs import QueueRun
 from quotactl.local.batch.resources import EnvironmentRecord, JobQueueRecord
 from quotactl.local.errors import ClientException, not_supported
+from quotactl.local.paging import page
 
 __all__ = ["OPERATIONS"]
 

@@ -9,9 +9,9 @@ from quota_model.design import CapacityLimits, QuotaShare, ResourceSharing, Stat
 from quota_model.rules import check_quota_share, check_whole_queue
 from quotactl.local.batch.batch import Batch, Operation
 from quotactl.local.batch.checks import check_tags, refuse_findings
-from quotactl.local.batch.paging import page
 from quotactl.local.batch.resources import JobQueueRecord, ShareRecord
 from quotactl.local.errors import ClientException
+from quotactl.local.paging import page
 
 __all__ = ["OPERATIONS"]
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 from quota_model.design import SchedulingPolicyKind
 from quotactl.local.batch.batch import Batch, Operation
 from quotactl.local.batch.checks import check_name, check_tags
-from quotactl.local.batch.paging import page
 from quotactl.local.batch.resources import PolicyRecord
 from quotactl.local.errors import ClientException
+from quotactl.local.paging import page
 
 __all__ = ["OPERATIONS"]
 

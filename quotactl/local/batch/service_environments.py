@@ -9,9 +9,9 @@ from quota_model.design import CapacityLimits, ServiceEnvironment, State
 from quota_model.rules import check_service_environment
 from quotactl.local.batch.batch import Batch, Operation
 from quotactl.local.batch.checks import check_name, check_tags, refuse_findings
-from quotactl.local.batch.paging import page
 from quotactl.local.batch.resources import EnvironmentRecord
 from quotactl.local.errors import ClientException
+from quotactl.local.paging import page
 
 __all__ = ["OPERATIONS"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from quotactl.local.batch.paging import page
 from quotactl.local.errors import ResourceInUse, ResourceNotFound, UnknownOperationException, ValidationException
+from quotactl.local.paging import page
 from quotactl.local.requests import problem_with
 from quotactl.local.training.jobs import TrainingJob, TrainingJobs
 from quotactl.local.training.plans import TrainingPlan

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from quotactl.local.batch.arns import Arns
+from quotactl.local.arns import Arns
 from quotactl.local.clock import Clock, Timer
 from quotactl.local.errors import ResourceInUse, ResourceNotFound, ValidationException
 from quotactl.local.requests import problem_with

@@ -11,7 +11,7 @@ import uuid
 from dataclasses import dataclass
 from typing import Any, Final
 
-from quotactl.local.batch.arns import Arns
+from quotactl.local.arns import Arns
 from quotactl.local.clock import Clock
 from quotactl.local.errors import ValidationException
 
