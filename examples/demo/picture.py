@@ -82,7 +82,7 @@ def timeline(watch: Watch, width: int) -> RenderableType:
             instant = watch.start + length * (cell + 0.5) / cells
             doing = next((span.doing for span in job.spans if span.start <= instant < span.end), None)
             row.append(" " if doing is None else _CELLS[doing], "dim" if doing == "waiting" else colours[job.name])
-        preempted = f"preempted {job.preemptions} time" if job.preemptions else ""
+        preempted = f"preempted {_times(job.preemptions)}" if job.preemptions else ""
         table.add_row(Text(job.name, colours[job.name]), Text(job.share, "dim"), row, Text(preempted, "dim"))
     legend = "   ".join(f"{_CELLS[doing]} {_WORDS[doing]}" for doing in _CELLS if doing != "done")
     minutes = f"{length / 60_000:.0f} minutes of the local clock"
@@ -119,4 +119,8 @@ def _about(job: Job, watch: Watch) -> Text:
     if job.doing == "waiting":
         return Text(f"waits: {watch.why(job)}", "yellow")
     text = Text(_WORDS[job.doing], {"stopping": "red", "done": "dim"}.get(job.doing, "green"))
-    return text.append(f", was preempted {job.preemptions} time", "dim") if job.preemptions else text
+    return text.append(f", was preempted {_times(job.preemptions)}", "dim") if job.preemptions else text
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
