@@ -46,7 +46,7 @@ def up(
     if not (account.isdigit() and len(account) == 12):
         raise _failed(f"--account {account} is no account number; give 12 digits")
     try:
-        instance = Instance.start(port, speed=speed, account=account, region=region)
+        instance = Instance.start(port, speed=speed, account=account, region=region, detached=detach)
     except InstanceError as error:
         raise _failed(str(error)) from None
     where = "" if instance.port == _DEFAULT_PORT else f" --port {instance.port}"

@@ -69,10 +69,12 @@ class Instance:
         account: str = "123456789012",
         region: str = "us-east-1",
         behaviour: dict[str, Any] | None = None,
+        detached: bool = False,
     ) -> Self:
         """Start a local AWS in the background and return it when it answers.
 
         :param port: on 127.0.0.1; 0 takes a free one.
+        :param detached: whether it goes on when the process that starts it has ended.
         :raises InstanceError: if the port is taken, ministack is not installed, or the server does not start.
         """
         _require_ministack()
@@ -83,27 +85,30 @@ class Instance:
                 "local AWS), or give another --port"
             )
         state = _new_directory(port)
-        settings = Settings(port, str(state), speed, account, region, behaviour)
-        with (state / "log").open("wb") as log:
+        settings = Settings(port, str(state), speed, account, region, behaviour, follows_starter=not detached)
+        with (state / "log").open("w+b") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "quotactl.local.server", json.dumps(asdict(settings))],
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL if detached else subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
                 cwd=state,
                 env=_server_environment(),
             )
-        _started[process.pid] = process
-        instance = cls(port, process.pid, state, account, region, speed)
-        (state / "instance.json").write_text(json.dumps({**instance._to_json(), "pid": process.pid}))
-        try:
-            instance._wait_until_it_answers(process)
-        except BaseException:
-            log_text = instance.log.read_text(errors="replace")[-2000:]
-            instance.stop()
-            sys.stderr.write(log_text)
-            raise
+            _started[process.pid] = process
+            instance = cls(port, process.pid, state, account, region, speed)
+            (state / "instance.json").write_text(json.dumps(instance._to_json()))
+            try:
+                instance._wait_until_it_answers(process)
+            except InstanceError as error:
+                instance.stop()
+                log.seek(0)
+                last_words = log.read().decode(errors="replace").strip().splitlines()[-1:]
+                raise InstanceError(": ".join([str(error), *last_words])) from None
+            except BaseException:
+                instance.stop()
+                raise
         return instance
 
     @classmethod
@@ -179,15 +184,18 @@ class Instance:
         deadline = time.monotonic() + _START_SECONDS
         while not self.answers():
             if process.poll() is not None:
-                raise InstanceError("the local AWS ended while it was starting; its last words are above")
+                raise InstanceError("the local AWS ended while it was starting")
             if time.monotonic() > deadline:
-                raise InstanceError(f"the local AWS did not answer within {_START_SECONDS} s; its last words are above")
+                raise InstanceError(f"the local AWS did not answer within {_START_SECONDS} s")
             time.sleep(_POLL_SECONDS)
 
     def _is_alive(self) -> bool:
         if self.pid in _started:
-            if _started[self.pid].poll() is None:
+            process = _started[self.pid]
+            if process.poll() is None:
                 return True
+            if process.stdin is not None:
+                process.stdin.close()
             del _started[self.pid]
             return False
         try:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import shutil
 import signal
 import sys
 from dataclasses import asdict, dataclass
@@ -36,10 +38,12 @@ class Settings:
     account: str = "123456789012"
     region: str = "us-east-1"
     behaviour: dict[str, Any] | None = None
+    follows_starter: bool = False
+    """Whether it ends when who started it does: when nobody holds the other end of its standard input any more."""
 
 
 def serve(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT."""
+    """Serve until SIGTERM or SIGINT, and leave neither files nor processes behind."""
     from quotactl.local import ministack_hooks
 
     ministack_hooks.configure(settings.port, settings.account, settings.region, Path(settings.state))
@@ -52,6 +56,15 @@ def serve(settings: Settings) -> None:
         asyncio.run(_serve(aws, events, settings))
     finally:
         aws.clock.stop()
+        shutil.rmtree(settings.state, ignore_errors=True)
+        _end_own_processes()
+
+
+def _end_own_processes() -> None:
+    """End what the server has started, such as the process of a Lambda function: they are in its process group."""
+    if os.getpgrp() == os.getpid():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.killpg(0, signal.SIGTERM)
 
 
 async def _serve(aws: LocalAws, events: Any, settings: Settings) -> None:
@@ -66,12 +79,14 @@ async def _serve(aws: LocalAws, events: Any, settings: Settings) -> None:
     stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
+    if settings.follows_starter:
+        loop.add_reader(sys.stdin.fileno(), stopped.set)  # readable at its end alone: nobody writes there
     config = Config()
     config.bind = [f"127.0.0.1:{settings.port}"]
     config.graceful_timeout = 0.2
     config.shutdown_timeout = 0.5
     config.loglevel = "WARNING"
-    instance = {key: value for key, value in asdict(settings).items() if key != "behaviour"}
+    instance = {key: value for key, value in asdict(settings).items() if key not in ("behaviour", "follows_starter")}
     application: Any = in_front_of(app, aws, instance)
     await serve_asgi(application, config, shutdown_trigger=stopped.wait)
 

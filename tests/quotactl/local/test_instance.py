@@ -98,6 +98,11 @@ def test_fails_to_start_with_values_that_cannot_be(wrong: list[str]) -> None:
     assert "Traceback" not in ran.stderr
 
 
+def test_fails_to_start_with_a_behaviour_that_cannot_be_read_and_says_why() -> None:
+    with pytest.raises(InstanceError, match=r"ended while it was starting: .*a job's behaviour has no 'nonsense'"):
+        Instance.start(0, behaviour={"nonsense": 1})
+
+
 def test_fails_to_run_a_command_that_does_not_exist(port: int) -> None:
     ran = quotactl("exec", "--port", str(port), "--", "no-such-command")
     assert ran.returncode == 2
@@ -140,6 +145,18 @@ def test_one_that_was_killed_is_noticed_and_cleared_away() -> None:
     with pytest.raises(InstanceError, match="had died"):
         Instance.find(instance.port)
     assert not instance.state.exists()
+
+
+def test_it_does_not_outlive_the_program_that_started_it() -> None:
+    program = (
+        "import os, signal\nfrom quotactl.local.instance import Instance\n"
+        "print(Instance.start(0).port, flush=True)\nos.kill(os.getpid(), signal.SIGKILL)"
+    )
+    killed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    port = int(killed.stdout)
+    deadline = time.monotonic() + 20
+    while is_taken(port) or Path(tempfile.gettempdir(), f"quotactl-local-{os.getuid()}", str(port)).exists():
+        assert time.monotonic() < deadline
 
 
 def test_two_run_side_by_side_and_know_nothing_of_each_other() -> None:
