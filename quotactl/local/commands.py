@@ -35,8 +35,15 @@ def up(
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Return when it runs.")] = False,
     account: Annotated[str, typer.Option(help="The account number it plays.")] = "123456789012",
     region: Annotated[str, typer.Option(help="The Region it plays unless a client names another.")] = "us-east-1",
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="What it does where AWS is silent, such as victim_order=newest."),
+    ] = None,
 ) -> None:
     """Start the local AWS, and stop it at Ctrl-C unless detached."""
+    from quota_model.scheduler import SchedulerOptions
+    from quotactl.assumptions import AssumptionError, pairs, with_assumptions
+    from quotactl.local.batch.options import LocalBatchOptions
     from quotactl.local.instance import Instance, InstanceError
 
     if speed < 0:
@@ -45,9 +52,16 @@ def up(
         raise _failed(f"--port {port} is no port; give 1 to 65535, or 0 for a free one")
     if not (account.isdigit() and len(account) == 12):
         raise _failed(f"--account {account} is no account number; give 12 digits")
+    if not detach:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: sys.exit(0))
     try:
-        instance = Instance.start(port, speed=speed, account=account, region=region, detached=detach)
-    except InstanceError as error:
+        assumptions = pairs(assume or [])
+        with_assumptions(assumptions, LocalBatchOptions(), SchedulerOptions())
+        instance = Instance.start(
+            port, speed=speed, account=account, region=region, assumptions=assumptions, detached=detach
+        )
+    except (AssumptionError, InstanceError) as error:
         raise _failed(str(error)) from None
     where = "" if instance.port == _DEFAULT_PORT else f" --port {instance.port}"
     typer.echo(f"local AWS at {instance.endpoint}, account {account}, {region}, speed {speed:g}")
@@ -56,8 +70,6 @@ def up(
         typer.echo(f"  stop it:  quotactl local down{where}")
         return
     typer.echo("  stop it:  Ctrl-C")
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(0))
     try:
         instance.wait()
     except KeyboardInterrupt:

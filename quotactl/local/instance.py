@@ -69,11 +69,14 @@ class Instance:
         account: str = "123456789012",
         region: str = "us-east-1",
         behaviour: dict[str, Any] | None = None,
+        assumptions: dict[str, Any] | None = None,
         detached: bool = False,
     ) -> Self:
         """Start a local AWS in the background and return it when it answers.
 
         :param port: on 127.0.0.1; 0 takes a free one.
+        :param assumptions: what it does where AWS is silent, by the names of ``LocalBatchOptions`` and
+            ``SchedulerOptions``.
         :param detached: whether it goes on when the process that starts it has ended.
         :raises InstanceError: if the port is taken, ministack is not installed, or the server does not start.
         """
@@ -85,7 +88,7 @@ class Instance:
                 "local AWS), or give another --port"
             )
         state = _new_directory(port)
-        settings = Settings(port, str(state), speed, account, region, behaviour, follows_starter=not detached)
+        settings = Settings(port, str(state), speed, account, region, behaviour, assumptions, not detached)
         with (state / "log").open("w+b") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "quotactl.local.server", json.dumps(asdict(settings))],

@@ -96,6 +96,7 @@ def running_local_aws(
     *,
     speed: float = 0,
     behaviour: dict[str, Any] | None = None,
+    assumptions: dict[str, Any] | None = None,
     account: str = "123456789012",
     region: str = "us-east-1",
 ) -> Iterator[RunningAws]:
@@ -103,8 +104,11 @@ def running_local_aws(
 
     :param speed: 0 lets its clock stand still until it is advanced; 1 is real time.
     :param behaviour: what jobs do by default, such as ``{"trainingSeconds": 60}``.
+    :param assumptions: what it does where AWS is silent, such as ``{"victim_order": "newest"}``.
     """
-    instance = Instance.start(0, speed=speed, account=account, region=region, behaviour=behaviour)
+    instance = Instance.start(
+        0, speed=speed, account=account, region=region, behaviour=behaviour, assumptions=assumptions
+    )
     try:
         yield RunningAws(instance)
     finally:

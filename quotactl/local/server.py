@@ -15,7 +15,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from quota_model.scheduler import SchedulerOptions
+from quotactl.assumptions import with_assumptions
 from quotactl.local.aws import LocalAws
+from quotactl.local.batch.options import LocalBatchOptions
 from quotactl.local.clock import Clock
 from quotactl.local.training.behaviour import Behaviours, JobBehaviour
 
@@ -38,6 +41,8 @@ class Settings:
     account: str = "123456789012"
     region: str = "us-east-1"
     behaviour: dict[str, Any] | None = None
+    assumptions: dict[str, Any] | None = None
+    """Values of :class:`LocalBatchOptions` and :class:`SchedulerOptions`, by name."""
     follows_starter: bool = False
     """Whether it ends when who started it does: when nobody holds the other end of its standard input any more."""
 
@@ -49,7 +54,8 @@ def serve(settings: Settings) -> None:
     ministack_hooks.configure(settings.port, settings.account, settings.region, Path(settings.state))
     default = JobBehaviour.from_json(settings.behaviour or {})
     events = ministack_hooks.Events()
-    aws = LocalAws(Clock(settings.speed), events.send, behaviours=Behaviours(default))
+    batch, scheduler = with_assumptions(settings.assumptions or {}, LocalBatchOptions(), SchedulerOptions())
+    aws = LocalAws(Clock(settings.speed), events.send, batch, scheduler, Behaviours(default))
     ministack_hooks.install(aws)
     aws.clock.start()
     try:

@@ -21,6 +21,3 @@ class LocalBatchOptions:
     """The priority of a job submitted without one; AWS names no default."""
     remembered_preempted_attempts: int = 10
     """How many preempted attempts a job's ``recentPreemptedAttempts`` keeps, newest first; AWS names no number."""
-    retain_finished_jobs_seconds: int = 7 * 24 * 3600
-    """How long a finished job can be described. AWS keeps ordinary jobs for at least seven days and says nothing
-    about service jobs."""

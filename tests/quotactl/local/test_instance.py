@@ -16,6 +16,7 @@ import pytest
 
 from quotactl.local.instance import Instance, InstanceError
 from quotactl.local.testing import running_local_aws
+from tests.conformance.target import Target
 
 pytestmark = pytest.mark.slow
 
@@ -91,7 +92,9 @@ def test_fails_where_none_runs_and_says_how_to_start_one(command: list[str]) -> 
     assert "start one with: quotactl local up" in ran.stderr
 
 
-@pytest.mark.parametrize("wrong", [["--speed", "-1"], ["--port", "70000"], ["--account", "12"]])
+@pytest.mark.parametrize(
+    "wrong", [["--speed", "-1"], ["--port", "70000"], ["--account", "12"], ["--assume", "victim_order=random"]]
+)
 def test_fails_to_start_with_values_that_cannot_be(wrong: list[str]) -> None:
     ran = quotactl("up", "--detach", *wrong)
     assert ran.returncode == 2
@@ -164,6 +167,13 @@ def test_two_run_side_by_side_and_know_nothing_of_each_other() -> None:
         policy = {"idleResourceAssignmentStrategy": "FIFO"}
         first.client("batch").create_scheduling_policy(name="p", quotaSharePolicy=policy)
         assert second.client("batch").list_scheduling_policies()["schedulingPolicies"] == []
+
+
+def test_what_it_assumes_can_be_chosen() -> None:
+    with running_local_aws(assumptions={"default_scheduling_priority": 7}) as aws:
+        target = Target(aws.session(), aws.instance.endpoint, aws.advance)
+        queue = target.queue()
+        assert target.describe(target.submit(queue, target.share(queue)))["schedulingPriority"] == 7
 
 
 def test_time_passes_by_itself_at_the_given_speed() -> None:

@@ -1,0 +1,67 @@
+"""Options where AWS is silent, as users give them: ``NAME=VALUE``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["AssumptionError", "pairs", "with_assumptions"]
+
+_Options = TypeVar("_Options", bound="DataclassInstance")
+_YES_AND_NO = {"yes": True, "true": True, "no": False, "false": False}
+
+
+class AssumptionError(ValueError):
+    """An option that does not exist, or a value that it does not take."""
+
+
+def pairs(texts: Iterable[str]) -> dict[str, str]:
+    """Return the options of texts such as ``victim_order=newest``.
+
+    :raises AssumptionError: if one has no ``=``.
+    """
+    found = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator:
+            raise AssumptionError(f"{text!r} is no assumption; give NAME=VALUE, such as victim_order=newest")
+        found[name.strip().replace("-", "_")] = value.strip()
+    return found
+
+
+def with_assumptions(values: Mapping[str, object], *options: DataclassInstance) -> tuple[Any, ...]:
+    """Return the options with these values in place of theirs, each where there is an option of the name.
+
+    :raises AssumptionError: if no option has the name, or the option does not take the value.
+    """
+    known = {field.name for option in options for field in fields(option)}
+    for name in values:
+        if name not in known:
+            raise AssumptionError(f"there is no assumption {name!r}; there are {', '.join(sorted(known))}")
+    return tuple(_changed(option, values) for option in options)
+
+
+def _changed(options: _Options, values: Mapping[str, object]) -> _Options:
+    given = {field.name: getattr(options, field.name) for field in fields(options) if field.name in values}
+    return replace(options, **{name: _like(default, name, values[name]) for name, default in given.items()})
+
+
+def _like(default: object, name: str, value: object) -> object:
+    text = str(value).lower()
+    if isinstance(default, bool):
+        if text in _YES_AND_NO:
+            return _YES_AND_NO[text]
+        raise AssumptionError(f"{name} is {value!r}; give yes or no")
+    if isinstance(default, Enum):
+        choices = [str(choice.value) for choice in type(default)]
+        if text in choices:
+            return type(default)(text)
+        raise AssumptionError(f"{name} is {value!r}; give one of {', '.join(choices)}")
+    if not text.isdecimal():
+        raise AssumptionError(f"{name} is {value!r}; give a whole number of at least 0")
+    return int(text)
