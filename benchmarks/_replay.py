@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable
+from itertools import count
 
 from benchmarks._philly import STOP, TraceJob
 from quota_model.design import QuotaQueue
@@ -25,43 +26,47 @@ def replay(
     options: SchedulerOptions | None = None,
     tell: Callable[[Decision], object] | None = None,
 ) -> int:
-    """Run jobs to their end on a queue; return how many ended. A preempted job begins again from the start."""
+    """Run jobs, which are in order of submission, to their end on a queue; return how many ended.
+
+    A preempted job begins again from the start.
+    """
     scheduler = Scheduler(queue, options)
     apply, run_pass = scheduler.apply, scheduler.run_pass
-    workload = {job.job_id: job for job in jobs}
-    # What happens, by time: submissions in order (from 1 up), and ends of attempts and stops (from -1 down).
-    coming = [(job.submitted, order, job.job_id) for order, job in enumerate(workload.values(), start=1)]
-    heapq.heapify(coming)
-    order = 0
-    ends: dict[str, int] = {}
-    """Which end is a running job's: that of an attempt before its preemption never happens."""
-    stops: set[int] = set()
+    arrivals = iter(jobs)
+    arriving = next(arrivals, None)
+    coming: list[tuple[int, int, str, bool]] = []
+    """Ends of attempts and of stops, by time; numbered, since the end of a preempted attempt never happens."""
+    numbers = count()
+    running: dict[str, int] = {}
+    """The number of the end of each running attempt."""
+    durations: dict[str, int] = {}
+    """Of jobs that have not ended."""
     ended = 0
-    while coming:
-        now, number, job_id = heapq.heappop(coming)
-        if number > 0:
-            job = workload[job_id]
-            apply(JobSubmitted(now, job_id, job.share, job.request, job.priority))
-        elif ends.get(job_id) == number:
-            del ends[job_id]
-            apply(JobEnded(now, job_id))
-            ended += 1
-        elif number in stops:
-            stops.remove(number)
-            apply(StopCompleted(now, job_id))
+    while arriving is not None or coming:
+        if arriving is not None and (not coming or arriving.submitted < coming[0][0]):
+            now, duration, job_id, share, request, priority = arriving
+            durations[job_id] = duration
+            apply(JobSubmitted(now, job_id, share, request, priority))
+            arriving = next(arrivals, None)
         else:
-            continue
+            now, number, job_id, stopped = heapq.heappop(coming)
+            if stopped:
+                apply(StopCompleted(now, job_id))
+            elif running.get(job_id) == number:
+                del running[job_id], durations[job_id]
+                apply(JobEnded(now, job_id))
+                ended += 1
+            else:
+                continue
         for decision in run_pass(now):
             if tell is not None:
                 tell(decision)
             kind = type(decision)
             if kind is Dispatch:
-                order -= 1
-                ends[decision.job_id] = order
-                heapq.heappush(coming, (now + workload[decision.job_id].duration, order, decision.job_id))
+                job_id = decision.job_id
+                running[job_id] = number = next(numbers)
+                heapq.heappush(coming, (now + durations[job_id], number, job_id, False))
             elif kind is Preempt:
-                order -= 1
-                del ends[decision.job_id]
-                stops.add(order)
-                heapq.heappush(coming, (now + STOP, order, decision.job_id))
+                del running[decision.job_id]
+                heapq.heappush(coming, (now + STOP, next(numbers), decision.job_id, True))
     return ended
