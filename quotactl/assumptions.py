@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from typing import Any
 
 __all__ = ["AssumptionError", "pairs", "with_assumptions"]
 
-_Options = TypeVar("_Options", bound="DataclassInstance")
 _YES_AND_NO = {"yes": True, "true": True, "no": False, "false": False}
 
 
@@ -34,8 +30,8 @@ def pairs(texts: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def with_assumptions(values: Mapping[str, object], *options: DataclassInstance) -> tuple[Any, ...]:
-    """Return the options with these values in place of theirs, each where there is an option of the name.
+def with_assumptions(values: Mapping[str, object], *options: Any) -> tuple[Any, ...]:
+    """Return the options, which are dataclasses, with these values in place of theirs where they have the name.
 
     :raises AssumptionError: if no option has the name, or the option does not take the value.
     """
@@ -46,7 +42,7 @@ def with_assumptions(values: Mapping[str, object], *options: DataclassInstance) 
     return tuple(_changed(option, values) for option in options)
 
 
-def _changed(options: _Options, values: Mapping[str, object]) -> _Options:
+def _changed(options: Any, values: Mapping[str, object]) -> Any:
     given = {field.name: getattr(options, field.name) for field in fields(options) if field.name in values}
     return replace(options, **{name: _like(default, name, values[name]) for name, default in given.items()})
 

@@ -19,7 +19,7 @@ from tests.quotactl.local.replay import Transition, replay
 
 UNITS = ("ml.g5.xlarge", "ml.p4d.24xlarge")
 BEHAVIOUR = JobBehaviour(
-    pending_seconds=31.337, downloading_seconds=17.017, training_seconds=211.011, uploading_seconds=5.003,
+    pending_seconds=31.337, downloading_seconds=17.017, training_seconds=1511.011, uploading_seconds=5.003,
     stopping_seconds=41.041,
 )  # fmt: skip
 LONG = 10**8
@@ -28,6 +28,8 @@ sharings = st.sampled_from(
     [
         ResourceSharing.reserve(),
         ResourceSharing.lend(),
+        ResourceSharing.lend(),
+        ResourceSharing.lend_and_borrow(),
         ResourceSharing.lend_and_borrow(),
         ResourceSharing.lend_and_borrow(borrow_limit=50),
         ResourceSharing.lend_and_borrow(borrow_limit=100),
@@ -40,7 +42,7 @@ limits = st.dictionaries(st.sampled_from(UNITS), st.integers(1, 4), min_size=1).
 def designs(draw: st.DrawFn) -> QuotaQueue:
     shares = tuple(
         QuotaShare(f"share-{place}", draw(limits), draw(sharings), draw(st.booleans()))
-        for place in range(draw(st.integers(1, 4)))
+        for place in range(draw(st.integers(2, 4)))
     )
     totals = {
         unit: max(1, sum(int(str(share.capacity_limits.as_instances().get(unit, 0))) for share in shares))
@@ -54,12 +56,12 @@ def designs(draw: st.DrawFn) -> QuotaQueue:
 
 @st.composite
 def event_lists(draw: st.DrawFn, queue: QuotaQueue) -> list[Event]:
-    count = draw(st.integers(1, 14))
+    count = draw(st.integers(1, 20))
     times = draw(st.lists(st.integers(1, 600_000), min_size=count, max_size=count, unique=True))
     events: list[Event] = []
     jobs = 0
     for time in sorted(times):
-        kind = draw(st.sampled_from(("submit", "submit", "submit", "priority", "terminate", "share")))
+        kind = draw(st.sampled_from(("submit", "submit", "submit", "submit", "priority", "terminate", "share")))
         if kind == "share":
             share = draw(st.sampled_from(queue.quota_shares))
             events.append(
