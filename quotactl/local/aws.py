@@ -45,6 +45,8 @@ class LocalAws:
 
     def batch(self, account: str, region: str) -> Batch:
         """Return AWS Batch of one account and Region, new and empty at first."""
+        if (account, region) in self._batches:  # without waiting for a turn
+            return self._batches[account, region]
         with self.clock.turn():
             if (account, region) not in self._batches:
                 arns = Arns(account, region)
