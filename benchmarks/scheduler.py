@@ -44,11 +44,14 @@ def _on_the_philly_trace() -> Iterator[Measurement]:
 
 
 def _as_jobs_grow() -> Iterator[Measurement]:
-    small, large = _synthetic(1_000, 12), _synthetic(1_000_000, 12)
+    small, middle, large = (_synthetic(count, 12) for count in (1_000, 10_000, 1_000_000))
     queue = _even_queue(12)
     (few,) = fastest(lambda: replay(small, queue), rounds=20)
+    (some,) = fastest(lambda: replay(middle, queue), rounds=5)
     (many,) = fastest(lambda: replay(large, queue), rounds=1)
-    yield _flat("scheduler, 1,000,000 jobs", many / len(large), few / len(small), "1,000 jobs")
+    per_job = many / len(large)
+    yield _flat("scheduler, 1,000,000 jobs", per_job, few / len(small), "1,000 jobs, while the queue fills")
+    yield _flat("scheduler, 1,000,000 jobs", per_job, some / len(middle), "10,000 jobs")
 
 
 def _as_shares_grow() -> Measurement:
