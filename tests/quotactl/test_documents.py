@@ -40,7 +40,7 @@ def _file(tmp_path: Path, content: str | bytes, name: str = "design.yaml") -> Pa
         ("a: \x07", "YAML"),
         ("---\na: 1\n---\nb: 1", "YAML"),
         (b"\x7fELF\x00\xff", "is not a text file"),
-        ("[" * 2000, "nested too deeply"),
+        ("[" * 2000 + "]" * 2000, "nested too deeply"),
         ('{"a":' * 120 + "1" + "}" * 120, "nested too deeply"),
         ("- " * 300 + "1", "nested too deeply"),
     ],
