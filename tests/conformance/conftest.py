@@ -22,8 +22,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if ON_AWS and item.get_closest_marker("local_only"):
             item.add_marker(pytest.mark.skip(reason="a real account cannot be told to behave so"))
-        if ON_AWS and item.get_closest_marker("assumed"):
-            item.add_marker(pytest.mark.xfail(reason="AWS does not document this", strict=False))
+        assumed = item.get_closest_marker("assumed")
+        if ON_AWS and assumed:
+            item.add_marker(pytest.mark.xfail(reason=str(assumed.args[0]), strict=False))
 
 
 @pytest.fixture(scope="package")
