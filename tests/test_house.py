@@ -20,7 +20,7 @@ ALLOWED = {
     "stacks": {"quota_constructs", "aws_cdk", "constructs"},
 }
 # The code of Lambda functions, which the constructs ship without importing it; boto3 is there where it runs.
-FUNCTIONS = re.compile(r"quota_constructs/(.*/)?functions?/")
+FUNCTIONS = re.compile(r"quota_constructs/functions/")
 # Imported where they are used, so that they cost nothing to start with.
 LAZY = {"boto3", "botocore", "hypercorn", "ministack", "pytest", "rich", "yaml"}
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from quota_constructs.monitoring.function.quota_metrics.datapoints import measurements, preemption, publish
-from quota_constructs.monitoring.function.quota_metrics.reading import read
+from quota_constructs.functions.quota_metrics.datapoints import measurements, preemption, publish
+from quota_constructs.functions.quota_metrics.reading import read
 from quotactl.local.testing import TestAws, running_local_aws
 from tools.dashboard import draw
 

@@ -12,7 +12,7 @@ from typing import Final, Unpack
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 
-from quota_constructs.monitoring.function.quota_metrics.names import Dimension, MetricName
+from quota_constructs.functions.quota_metrics.names import Dimension, MetricName
 from quota_constructs.monitoring.metrics import MetricOptions, QuotaMetrics
 from quota_model.design import CapacityLimits, QuotaQueue
 

@@ -8,7 +8,7 @@ from typing import Final, TypedDict, Unpack
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 
-from quota_constructs.monitoring.function.quota_metrics.names import Dimension, MetricName
+from quota_constructs.functions.quota_metrics.names import Dimension, MetricName
 from quota_constructs.quota_share import IQuotaShare
 
 __all__ = ["DEFAULT_NAMESPACE", "MetricOptions", "QuotaMetrics"]

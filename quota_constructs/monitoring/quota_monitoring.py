@@ -22,17 +22,17 @@ from quota_constructs._places import refuse_elsewhere
 from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
 from quota_constructs.events import AWS_BATCH_SOURCE, ServiceJobEvent
+from quota_constructs.functions.quota_metrics.names import Setting
 from quota_constructs.job_queue import TrainingJobQueue
 from quota_constructs.monitoring.alarms import QuotaAlarmThresholds, check_thresholds, define_alarms
 from quota_constructs.monitoring.dashboard import QuotaWidgets
-from quota_constructs.monitoring.function.quota_metrics.names import Setting
 from quota_constructs.monitoring.metrics import DEFAULT_NAMESPACE, QuotaMetrics
 from quota_constructs.nag import acknowledge_wildcard
 from quota_model.design import QuotaQueue
 
 __all__ = ["QuotaMonitoring"]
 
-_CODE: Final = str(Path(__file__).parent / "function")
+_CODE: Final = str(Path(__file__).parents[1] / "functions")
 _MINUTE, _FIVE_MINUTES, _DAY = 60, 300, 86_400
 _QUEUE_READS: Final = ("batch:GetJobQueueSnapshot", "batch:ListQuotaShares")
 _UNSCOPED_READS: Final = (
@@ -137,7 +137,7 @@ class QuotaMonitoring(Construct, QuotaMetrics):
             description="Publishes CloudWatch metrics of a job queue's quota shares",
             runtime=lambda_.Runtime.PYTHON_3_14,
             architecture=lambda_.Architecture.ARM_64,
-            code=lambda_.Code.from_asset(_CODE, exclude=["**/__pycache__"]),
+            code=lambda_.Code.from_asset(_CODE, exclude=["*.py", "!quota_metrics/*.py", "**/__pycache__"]),
             handler="quota_metrics.handler.handle",
             memory_size=256,
             timeout=Duration.minutes(1),

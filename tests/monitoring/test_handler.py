@@ -9,8 +9,8 @@ import boto3
 import pytest
 from botocore.stub import ANY, Stubber
 
-from quota_constructs.monitoring.function.quota_metrics import datapoints, handler
-from quota_constructs.monitoring.function.quota_metrics.names import EventType
+from quota_constructs.functions.quota_metrics import datapoints, handler
+from quota_constructs.functions.quota_metrics.names import EventType
 from tests.monitoring.conftest import GUIDE_SNAPSHOT, JOB_ARN, QUEUE_ARN, TYPE, StubbedBatch, share
 
 NAMESPACE = "QuotaConstructs"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quota_constructs.monitoring.function.quota_metrics.ledger import Account, Balance, balances
+from quota_constructs.functions.quota_metrics.ledger import Account, Balance, balances
 
 
 def test_what_is_used_above_the_limit_is_borrowed() -> None:

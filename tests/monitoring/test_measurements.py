@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from quota_constructs.monitoring.function.quota_metrics.datapoints import measurements
-from quota_constructs.monitoring.function.quota_metrics.reading import read
+from quota_constructs.functions.quota_metrics.datapoints import measurements
+from quota_constructs.functions.quota_metrics.reading import read
 from tests.monitoring.conftest import (
     GUIDE_SNAPSHOT,
     JOB_ARN,

@@ -81,10 +81,8 @@ def test_the_function_ships_its_own_code_and_nothing_else(stack: Stack, tmp_path
     template_of(stack)
     (asset,) = (tmp_path / "cdk.out").glob("asset.*")
     files = {path.relative_to(asset).as_posix() for path in asset.rglob("*") if path.is_file()}
-    assert files == {
-        "__init__.py",
-        *(f"quota_metrics/{name}.py" for name in ("__init__", "datapoints", "handler", "ledger", "names", "reading")),
-    }
+    modules = ("__init__", "datapoints", "handler", "ledger", "names", "reading")
+    assert files == {f"quota_metrics/{name}.py" for name in modules}
     handler = the(stack, "AWS::Lambda::Function")["Handler"]
     module, _, function = handler.rpartition(".")
     assert f"def {function}(" in (asset / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from quota_constructs import IQuotaShare, QuotaMetrics, QuotaMonitoring, QuotaShare, TrainingJobQueue
-from quota_constructs.monitoring.function.quota_metrics.names import MetricName
+from quota_constructs.functions.quota_metrics.names import MetricName
 from tests.synthesis import QUEUE_ARN, SHARE_ARN
 
 UNIT = "ml.g5.xlarge"

@@ -1,0 +1,1 @@
+"""Code of AWS Lambda functions: a module that is put into the template, and a package that is zipped."""

@@ -1,1 +1,0 @@
-"""The folder that is zipped for AWS Lambda: ``quota_metrics`` is the whole function."""
