@@ -36,6 +36,7 @@ test-aws: $(DEV) ## ask a real AWS account what it does; says what that costs, a
 
 test-sdk: setup ## test with the SageMaker Python SDK, in build/sdk since it is large
 	@test -x build/sdk/bin/python || .ci/new-venv build/sdk
+	@build/sdk/bin/python -m pip install --quiet pip==$(PIP)
 	@build/sdk/bin/python -m pip install --quiet --editable '.[local]' --group sdk
 	build/sdk/bin/python -m pytest tests/sdk
 
