@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from quota_constructs.functions.quota_metrics.datapoints import measurements, preemption, publish
 from quota_constructs.functions.quota_metrics.reading import read
-from quotactl.local.testing import TestAws, running_local_aws
+from quotactl.local.testing import RunningAws, running_local_aws
 from tools.dashboard import draw
 
 __all__ = ["monitored_day"]
@@ -54,7 +54,7 @@ def monitored_day() -> str:
         return draw(aws.client("cloudwatch"), outputs["Dashboard"], start, start + timedelta(hours=HOURS))
 
 
-def _deploy(aws: TestAws, directory: Path) -> dict[str, str]:
+def _deploy(aws: RunningAws, directory: Path) -> dict[str, str]:
     os.environ.setdefault("CDK_VALIDATION", "false")  # seconds, and the tests judge the construct anyway
     from aws_cdk import App, CfnOutput, Stack
 
@@ -87,7 +87,7 @@ def _deploy(aws: TestAws, directory: Path) -> dict[str, str]:
     return {output["OutputKey"]: output["OutputValue"] for output in described["Outputs"]}
 
 
-def _live_through(aws: TestAws, outputs: dict[str, str], start: datetime) -> None:
+def _live_through(aws: RunningAws, outputs: dict[str, str], start: datetime) -> None:
     batch, cloudwatch = aws.client("batch"), aws.client("cloudwatch")
     due = list(DAY)
     preempted: dict[str, int] = {}
@@ -135,7 +135,7 @@ def _submit(batch: Any, share: str, instances: int, hours: float, priority: int)
     return str(job["jobId"])
 
 
-def _now(aws: TestAws) -> datetime:
+def _now(aws: RunningAws) -> datetime:
     milliseconds = aws.instance.control("GET", "instance")["now"]
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 

@@ -24,10 +24,7 @@ import pytest
 
 from quotactl.local.running import RunningAws, running_local_aws
 
-__all__ = ["RunningAws", "TestAws", "local_aws", "running_local_aws"]
-
-TestAws = RunningAws
-"""What the fixture gives, by the name that tests know it by."""
+__all__ = ["RunningAws", "local_aws", "running_local_aws"]
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_sqs as sqs
 
 from quota_constructs import QuotaManagedQueue, QuotaMonitoring, ResourceSharing, TrainingJobQueue
-from quotactl.local.testing import TestAws
+from quotactl.local.testing import RunningAws
 
 __all__ = ["UNIT", "Monitored", "deploy", "eventually"]
 
@@ -60,7 +60,7 @@ class _MonitoredStack(Stack):
 class Monitored:
     """A deployed queue and its monitoring."""
 
-    def __init__(self, aws: TestAws, stack: str, queue: str) -> None:
+    def __init__(self, aws: RunningAws, stack: str, queue: str) -> None:
         self.aws = aws
         self.queue = queue
         self.namespace = f"Gpus/{stack}"
@@ -164,7 +164,7 @@ def eventually(condition: Callable[[], bool], what: str) -> None:
         assert time.monotonic() < deadline, f"{what}: not within {_PATIENCE_SECONDS} s"
 
 
-def deploy(aws: TestAws, folder: Path, **queues: str) -> dict[str, Monitored]:
+def deploy(aws: RunningAws, folder: Path, **queues: str) -> dict[str, Monitored]:
     """Deploy a stack for each name and queue, all at once."""
     app = App(outdir=str(folder / "cdk.out"))
     for stack, queue in queues.items():
