@@ -80,18 +80,47 @@ class Account:
         self.placed: list[PlacedEntry] = []
         pool.accounts.append(self)
 
+    def take(self, job: Job, instances: int) -> LedgerLine:
+        """Enter a placed job into the books and return what they say then, for its decision."""
+        self.hold(instances)
+        self.enter(job, instances)
+        pool = self.pool
+        if pool.debt:
+            pool.settle()
+        return _ledger_line(
+            (
+                pool.unit,
+                instances,
+                self.used,
+                self.limit,
+                pool.borrowed,
+                pool.lendable,
+                pool.used,
+                pool.capacity,
+            )
+        )
+
+    def give_back(self, job: Job, instances: int) -> None:
+        """Take a placed job out of the books."""
+        self.strike(job)
+        self.hold(-instances)
+        pool = self.pool
+        if pool.debt:
+            pool.settle()
+
     def hold(self, instances: int) -> None:
         """Let the share hold more instances, or fewer if negative."""
         pool = self.pool
-        before = self.used - self.limit
-        after = before + instances
-        self.used += instances
+        used = self.used
+        self.used = used + instances
         pool.used += instances
-        if before < 0 and after <= 0:  # below the limit before and after
+        before = used - self.limit
+        after = before + instances
+        if before >= 0 and after >= 0:  # above the limit before and after
+            pool.borrowed += instances
+        elif before <= 0 and after <= 0:  # below it
             if self.lends:
                 pool.lendable -= instances
-        elif before >= 0 and after >= 0:  # above it
-            pool.borrowed += instances
         elif after > 0:  # from below to above
             pool.borrowed += after
             if self.lends:
@@ -121,30 +150,14 @@ class Account:
             short = over
         return short if short > 0 else 0
 
-    def line(self, instances: int) -> LedgerLine:
-        """Return what the books say, for a decision."""
-        pool = self.pool
-        return _ledger_line(
-            (
-                pool.unit,
-                instances,
-                self.used,
-                self.limit,
-                pool.borrowed,
-                pool.lendable,
-                pool.used,
-                pool.capacity,
-            )
-        )
-
     def enter(self, job: Job, instances: int) -> None:
         """Enter a placed job into the order of attribution."""
         placed = self.placed
         entry = (-job.priority, job.decided_at, job.sequence, instances, job)
-        if not placed or entry > placed[-1]:
-            placed.append(entry)
-        else:
+        if placed and entry < placed[-1]:
             insort(placed, entry)
+        else:
+            placed.append(entry)
 
     def strike(self, job: Job) -> None:
         """Take a job out of the order of attribution."""

@@ -41,7 +41,7 @@ class Heads:
         """Judge the heads of all touched shares again."""
         for share in self.touched:
             heads = share.current_heads()
-            if heads != share.heads:
+            if heads is not share.heads:
                 self._change_heads(state, share, heads)
             for entry in heads:
                 self._judge(state, entry)
@@ -50,13 +50,11 @@ class Heads:
     def remove_placed(self, job: Job) -> None:
         """Take a head out that was placed; its share is touched if others wait behind it."""
         share = job.share
-        if job.head_entry is not None:
-            share.heads.remove(job.head_entry)
-        if job.head_list is not None:
-            self._unlist(job)
+        share.heads.remove(job.head_entry)  # type: ignore[arg-type]
+        self._unlist(job)
         if job.in_share_entry is not None:
             self._unlist_in_share(job)
-        job.since = job.blocked = None
+        job.since = None
         for lane in share.lanes.values():
             if lane.first is not None:
                 self.touched[share] = None
@@ -77,8 +75,9 @@ class Heads:
                 if entry[3] not in jobs:
                     self._leave(state, entry[3])
         for entry in heads:
-            if entry[3].since is None:
-                entry[3].since = state.now
+            job = entry[3]
+            if job.since is None:
+                job.since = state.now
         share.heads = heads
 
     def _judge(self, state: State, entry: HeadEntry) -> None:
@@ -107,7 +106,7 @@ class Heads:
             job.head_list, job.head_entry = target, entry
             if target is not None:
                 insort(target, entry)
-        if in_share != job.in_share_entry:
+        if in_share is not job.in_share_entry:
             self._unlist_in_share(job)
             job.in_share_entry = in_share
             if in_share is not None:
@@ -125,8 +124,9 @@ class Heads:
         job.blocked = None
 
     def _unlist(self, job: Job) -> None:
-        if job.head_list is not None:
-            del job.head_list[bisect_left(job.head_list, job.head_entry)]  # type: ignore[type-var]
+        listed = job.head_list
+        if listed is not None:
+            del listed[bisect_left(listed, job.head_entry)]  # type: ignore[type-var]
         job.head_list = job.head_entry = None
 
     def _unlist_in_share(self, job: Job) -> None:

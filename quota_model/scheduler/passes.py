@@ -34,8 +34,6 @@ _STATUS_REASONS = {
 def run(state: State) -> None:
     """Place all heads that can be placed now."""
     heads = state.heads
-    if not (state.freed or heads.touched):
-        return  # nothing has happened that a decision depends on
     if state.freed:
         start_nominated(state)
     if heads.touched:
@@ -46,7 +44,8 @@ def run(state: State) -> None:
             or (heads.borrowing and _place_borrower(state))
             or (heads.in_share and _preempt_in_share(state))
         ):
-            heads.refresh(state)
+            if heads.touched:
+                heads.refresh(state)
         if state.freed:
             start_nominated(state)
     if heads.to_block:
@@ -125,14 +124,10 @@ def _place(state: State, head: Job, placement: Placement, victims: dict[Job, Non
     enough = not victims
     lines = []
     for account, instances in head.parts:
+        lines.append(account.take(head, instances))
         pool = account.pool
-        account.hold(instances)
-        account.enter(head, instances)
-        if pool.debt:
-            pool.settle()
         if pool.capacity - pool.machines - pool.claimed < instances:
             enough = False
-        lines.append(account.line(instances))
     if victims:
         for pool in state.pools.values():
             pool.settle()

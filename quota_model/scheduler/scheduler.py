@@ -60,12 +60,13 @@ class Scheduler:
         if now < state.now:
             raise SchedulerError(f"a pass at {now} is earlier than {state.now}, the time of the last event")
         state.now = now
-        passes.run(state)
-        if not state.decisions:
+        if state.freed or state.heads.touched:  # else nothing has happened that a decision depends on
+            passes.run(state)
+        decisions = state.decisions
+        if not decisions:
             return ()
-        decisions = tuple(state.decisions)
-        state.decisions.clear()
-        return decisions
+        state.decisions = []
+        return tuple(decisions)
 
     def advance(self, now: int, events: Iterable[Event]) -> tuple[Decision, ...]:
         """Apply all events of one instant in the model's order, then run one pass.

@@ -70,18 +70,20 @@ class Share:
     def remove_waiting(self, job: Job) -> None:
         """Take a job out of the queue."""
         for lane in job.shape.lanes:
-            first = lane.first
-            if first is not None and first[2] is job:
+            if lane.first[2] is job:  # type: ignore[index]
                 lane.pop_first()
             else:
                 lane.remove((-job.priority, job.sequence, job))
 
     def current_heads(self) -> list[HeadEntry]:
         """Return the heads in the share's order, each with its place in the order of visits: its sequence."""
+        heads = self.heads
         for lane in self.lanes.values():
             first = lane.first
             if first is not None:
                 _, sequence, job = first
+                if heads and heads[0][3] is job:
+                    return heads  # as last judged: the sequence of a head does not change
                 return [(sequence, 0, sequence, job)]
         return []
 

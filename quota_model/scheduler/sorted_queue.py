@@ -50,9 +50,11 @@ class SortedQueue(Generic[_Entry]):
         buckets = self._buckets
         bucket = buckets[0]
         entry = bucket.pop(0)
-        if not bucket:
+        if bucket:
+            self.first = bucket[0]
+        else:
             del buckets[0]
-        self.first = buckets[0][0] if buckets else None
+            self.first = buckets[0][0] if buckets else None
         return entry
 
     def remove(self, entry: _Entry) -> None:

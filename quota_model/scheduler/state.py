@@ -7,7 +7,7 @@ from quota_model.scheduler import reasons
 from quota_model.scheduler.books import Pool
 from quota_model.scheduler.decisions import Decision, Fail, Requeue, RequeueCause
 from quota_model.scheduler.heads import Heads
-from quota_model.scheduler.job import ENDED, NOMINATED, STOPPING, WAITING, Job
+from quota_model.scheduler.job import DISPATCHED, ENDED, NOMINATED, WAITING, Job
 from quota_model.scheduler.machines import Nomination, end_nomination, stop_is_over
 from quota_model.scheduler.options import SchedulerOptions
 from quota_model.scheduler.share import Share
@@ -62,23 +62,22 @@ class State:
 def _give_back(state: State, job: Job) -> None:
     """Give back all that a job holds, whatever its phase."""
     phase = job.phase
-    if phase is WAITING:
+    if phase is DISPATCHED:
+        for account, instances in job.parts:
+            account.give_back(job, instances)
+            account.pool.machines -= instances
+    elif phase is WAITING:
         job.share.remove_waiting(job)
         return
-    for account, instances in job.parts:
-        pool = account.pool
-        if phase is not STOPPING:
-            account.strike(job)
-            account.hold(-instances)
-            if pool.debt:
-                pool.settle()
-        if phase is not NOMINATED:
-            pool.machines -= instances
-    state.freed = True
-    if phase is NOMINATED:
+    elif phase is NOMINATED:
+        for account, instances in job.parts:
+            account.give_back(job, instances)
         end_nomination(state, job)
-    elif phase is STOPPING:
+    else:  # a stopping victim, whose quota is out of the books already
+        for account, instances in job.parts:
+            account.pool.machines -= instances
         stop_is_over(job)
+    state.freed = True
 
 
 def end(state: State, job: Job) -> None:
