@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import aws_cdk as cdk
 import pytest
@@ -65,11 +66,16 @@ def test_the_sdk_example_says_what_to_install(run: Run, queue: str) -> None:
     assert "pip install sagemaker-train" in ran.stderr
 
 
-def test_the_demo_shows_every_outcome_that_aws_documents() -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "examples.demo"], cwd=PROJECT, capture_output=True, text=True, check=False, timeout=300
-    )
+def test_the_demo_shows_every_outcome_that_aws_documents_and_draws_itself(tmp_path: Path) -> None:
+    drawn = tmp_path / "demo.svg"
+    command = [sys.executable, "-m", "examples.demo", "--picture", str(drawn)]
+    ran = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False, timeout=300)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     for outcome in ("med borrows standard's", "cross-share preemption", "in-share preemption", "no job is lost"):
         assert outcome in ran.stdout
     assert "Nothing is left running" in ran.stdout
+    shown = ElementTree.parse(drawn).getroot()
+    words = " ".join(shown.itertext()).replace("\xa0", " ")
+    assert "lent to med" in words
+    assert "preempted once" in words
+    assert "url(http" not in drawn.read_text()
