@@ -7,7 +7,7 @@ dispatched and stopping jobs occupy. A nominated job holds quota and no machines
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -173,12 +173,15 @@ class Account:
             held += entry[3]
         return held
 
-    def borrowers(self) -> Iterator[tuple[Job, int]]:
-        """Yield the jobs with a borrowed part, and that part: the last ones, once the limit is handed out in order."""
+    def borrowers(self) -> list[tuple[Job, int]]:
+        """Return the jobs with a borrowed part, and that part: the last ones, once the limit is handed out in order."""
+        found: list[tuple[Job, int]] = []
         beyond = self.used - self.limit
-        for entry in reversed(self.placed):
-            if beyond <= 0:
-                return
-            held, job = entry[3], entry[4]
-            yield job, min(held, beyond)
+        for _, _, _, held, job in reversed(self.placed):
+            if beyond <= held:
+                if beyond > 0:
+                    found.append((job, beyond))
+                break
+            found.append((job, held))
             beyond -= held
+        return found

@@ -32,6 +32,11 @@ Needs = dict["Pool", int]
 """How many instances are short, by pool; only pools that are short."""
 
 
+_Key = int | tuple[int, ...]
+"""What a victim order compares of a job; one order compares two figures."""
+_Ranked = tuple[bool, bool, bool, _Key, int, int, int, Job]
+
+
 class Victim(NamedTuple):
     """A job that has to go, why, and the part of it that is borrowed, by pool."""
 
@@ -148,7 +153,10 @@ def _borrowers(short: Needs, head: Job) -> dict[Job, dict[Pool, int]]:
         for account in pool.accounts:
             if account.used > account.limit and account.share is not head.share:
                 for job, borrowed in account.borrowers():
-                    found.setdefault(job, {})[pool] = borrowed
+                    if job in found:
+                        found[job][pool] = borrowed
+                    else:
+                        found[job] = {pool: borrowed}
     return found
 
 
@@ -169,6 +177,8 @@ def _take_until(
         for job in taken:
             _come_back(job)
         return None
+    if len(taken) == 1:
+        return taken  # it was not enough without any, so that this one cannot be spared
     for job in tuple(reversed(taken)):
         _come_back(job)
         if enough():
@@ -196,45 +206,48 @@ def _in_order(
         left = dict.fromkeys(candidates)
         while left:
             short = still_short()
-            job = min(left, key=lambda job: _rank(job, _overshoot(job, short)))
+            job = min(_ranked((job, _overshoot(job, short)) for job in left))[-1]
             del left[job]
             yield job
         return
     if ranking.order is VictimOrder.KUEUE:
-        heap = [(_rank(job, ()), job) for job in candidates]
+        heap = _ranked((job, 0) for job in candidates)
     else:
-        heap = [(_rank(job, _own_key(job, borrowed, needs, ranking)), job) for job, borrowed in candidates.items()]
+        heap = _ranked((job, _own_key(job, borrowed, needs, ranking)) for job, borrowed in candidates.items())
     heapq.heapify(heap)
     while heap:
-        yield heapq.heappop(heap)[1]
+        yield heapq.heappop(heap)[-1]
 
 
-def _rank(job: Job, key: tuple[int, ...]) -> tuple[object, ...]:
-    """Return the place of a job among victims: what costs nothing first, then the order's key, then what all share.
-
-    The sequence number makes it unique.
+def _ranked(keys: Iterable[tuple[Job, _Key]]) -> list[_Ranked]:
+    """Return jobs, each behind its place among victims: what costs nothing first, then the order's own key, then
+    what all orders share. The sequence number makes the place unique.
     """
-    return (
-        not job.terminating,
-        job.nomination is None,
-        job.running,
-        *key,
-        job.priority,
-        -job.decided_at,
-        -job.sequence,
-    )
+    return [
+        (
+            not job.terminating,
+            job.nomination is None,
+            job.running,
+            key,
+            job.priority,
+            -job.decided_at,
+            -job.sequence,
+            job,
+        )
+        for job, key in keys
+    ]
 
 
-def _own_key(job: Job, borrowed: Mapping[Pool, int], needs: Needs, ranking: Ranking) -> tuple[int, ...]:
+def _own_key(job: Job, borrowed: Mapping[Pool, int], needs: Needs, ranking: Ranking) -> _Key:
     match ranking.order:
         case VictimOrder.NEWEST:
-            return (-job.decided_at,)
+            return -job.decided_at
         case VictimOrder.OLDEST:
-            return (job.decided_at,)
+            return job.decided_at
         case VictimOrder.LARGEST_BORROWER:
-            return (-sum(borrowed.get(pool, 0) for pool in needs),)
+            return -sum(borrowed.get(pool, 0) for pool in needs)
         case VictimOrder.CHEAPEST:
-            return (sum(job.instances_of(pool) for pool in needs) * (ranking.now - job.decided_at),)
+            return sum(job.instances_of(pool) for pool in needs) * (ranking.now - job.decided_at)
         case _:
             raise AssertionError(f"{ranking.order} has no key of its own")
 
