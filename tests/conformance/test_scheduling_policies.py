@@ -1,4 +1,4 @@
-"""SchedulingPolicy: dossier of the API reference, CreateSchedulingPolicy and its siblings."""
+"""SchedulingPolicy: what the API reference says of CreateSchedulingPolicy and its siblings."""
 
 from __future__ import annotations
 
