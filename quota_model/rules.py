@@ -39,6 +39,7 @@ __all__ = [
     "Severity",
     "check",
     "check_job_queue",
+    "check_job_queue_environments",
     "check_quota_share",
     "check_quota_share_in_queue",
     "check_scheduling_policy",
@@ -101,6 +102,7 @@ _queues = RuleBook[QuotaQueue](_queue_place)
 _shares_of_queues = RuleBook[tuple[QuotaShare, QuotaQueue]](lambda pair: _share_place(pair[0]))
 _whole_queues = RuleBook[QuotaQueue](_queue_place)
 _uses_of_environments = RuleBook[_At[int]](lambda at: at.place)
+_environments_of_queues = RuleBook[_At[int]](lambda at: at.place)
 
 
 def check_quota_share(share: QuotaShare) -> tuple[Finding, ...]:
@@ -116,6 +118,11 @@ def check_service_environment(environment: ServiceEnvironment) -> tuple[Finding,
 def check_service_environment_use(environment: ServiceEnvironment, queues: int) -> tuple[Finding, ...]:
     """Judge a service environment by the number of job queues that refer to it."""
     return tuple(_uses_of_environments.findings(_At(_environment_place(environment), queues)))
+
+
+def check_job_queue_environments(queue_name: str | Unknown | None, environments: int) -> tuple[Finding, ...]:
+    """Judge a job queue by the number of service environments that it refers to."""
+    return tuple(_environments_of_queues.findings(_At(_named("job queue", queue_name), environments)))
 
 
 def check_scheduling_policy(policy: SchedulingPolicy) -> tuple[Finding, ...]:
@@ -542,7 +549,7 @@ def _one_of(values: tuple[str, ...]) -> str:
     return f"{', '.join(values[:-1])} or {values[-1]}"
 
 
-# A service environment and its queues
+# Service environments and their queues
 
 
 @_uses_of_environments.error(
@@ -553,6 +560,19 @@ def _one_of(values: tuple[str, ...]) -> str:
 def _environment_serves_one_queue(at: _At[int]) -> Iterator[Said]:
     if at.value > 1:
         yield Said(f"{at.value} job queues refer to it", "give each queue an environment of its own")
+
+
+@_environments_of_queues.error(
+    "queue-has-one-environment",
+    "A quota-managed job queue has exactly one service environment.",
+    f"{_GUIDE}service_limits.html",
+)
+def _queue_has_one_environment(at: _At[int]) -> Iterator[Said]:
+    if at.value != 1:
+        yield Said(
+            f"it names {at.value} service environments",
+            "name one, which has a capacity limit for each of the queue's instance types",
+        )
 
 
 CATALOGUE: Final[tuple[Rule, ...]] = tuple(
@@ -566,6 +586,7 @@ CATALOGUE: Final[tuple[Rule, ...]] = tuple(
         _shares_of_queues,
         _whole_queues,
         _uses_of_environments,
+        _environments_of_queues,
     )
     for rule in book.rules
 )

@@ -86,7 +86,7 @@ def _judge(source: Path, designs: Designs) -> Report:
 
 
 def _queue_findings(located: LocatedQueue) -> Iterator[LocatedFinding]:
-    """Ask what :func:`quota_model.rules.check` asks, and of the environment what only the whole input shows.
+    """Ask what :func:`quota_model.rules.check` asks, and what a design of one queue and environment cannot show.
 
     It is asked part by part, so that it is known where each finding belongs.
     """
@@ -99,7 +99,10 @@ def _queue_findings(located: LocatedQueue) -> Iterator[LocatedFinding]:
         *rules.check_service_environment_use(environment, located.queues_of_environment),
     ):
         yield LocatedFinding(finding, located.environment_place or located.place)
-    for finding in rules.check_job_queue(queue):
+    for finding in (
+        *rules.check_job_queue(queue),
+        *rules.check_job_queue_environments(queue.name, located.environments),
+    ):
         yield LocatedFinding(finding, located.place)
     for share in located.shares:
         yield from _share_findings(share)

@@ -45,6 +45,8 @@ class LocatedQueue:
     share_places: tuple[Place, ...]
     queues_of_environment: int = 1
     """How many job queues of the input refer to the service environment."""
+    environments: int = 1
+    """How many service environments the queue names; with another number than one, their values are unknown."""
 
     @property
     def shares(self) -> Iterator[LocatedShare]:

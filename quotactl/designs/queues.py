@@ -114,7 +114,9 @@ class _Reader:
         places = tuple(share.place for share in shares)
         referred = self._environment_of(declared)
         queues = self._queues_of[referred] if isinstance(referred, Declared) else 1
-        return LocatedQueue(queue, declared.place, environment_place, policy_place, places, queues)
+        order = declared.properties.get("ServiceEnvironmentOrder")
+        environments = len(order) if isinstance(order, list) else 1
+        return LocatedQueue(queue, declared.place, environment_place, policy_place, places, queues, environments)
 
     def _share(self, declared: Declared) -> QuotaShare:
         names = ("QuotaShareName", "CapacityLimits", "ResourceSharingConfiguration", "PreemptionConfiguration", "State")
@@ -134,11 +136,6 @@ class _Reader:
         return self._refer(queue, entries[0].get("ServiceEnvironment"), ENVIRONMENT)
 
     def _environment(self, queue: Declared) -> tuple[ServiceEnvironment, Place | None]:
-        order = queue.properties.get("ServiceEnvironmentOrder")
-        if isinstance(order, list) and len(order) != 1:
-            self._remark(
-                queue, f"it names {len(order)} service environments where a quota-managed queue has exactly one"
-            )
         declared = self._environment_of(queue)
         if not isinstance(declared, Declared):
             self._remark(queue, f"its service environment {declared} is not declared here; judged without its limits")

@@ -340,3 +340,13 @@ class TestUseOfEnvironments:
         assert str(finding) == (
             "service environment 'gpus': 2 job queues refer to it; give each queue an environment of its own"
         )
+
+    def test_a_queue_of_one_environment_has_no_finding(self) -> None:
+        assert rules.check_job_queue_environments("gpus", 1) == ()
+
+    @pytest.mark.parametrize("environments", [0, 2])
+    def test_fails_for_a_queue_of_none_or_several(self, environments: int) -> None:
+        (finding,) = rules.check_job_queue_environments("gpus", environments)
+
+        assert finding.rule.id == "queue-has-one-environment"
+        assert f"job queue 'gpus': it names {environments} service environments" in str(finding)

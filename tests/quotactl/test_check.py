@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from quota_model import rules
 from quota_model.rules import Severity
 from quotactl.check import check
@@ -52,6 +54,14 @@ def test_a_service_environment_of_two_queues_is_an_error_where_the_environment_i
 
     found = [(found.finding.rule.id, found.place.logical_id) for queue in report.queues for found in queue.findings]
     assert found == [("environment-serves-one-queue", "Environment")] * 2
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_a_queue_of_no_or_several_service_environments_is_an_error(write: Write, count: int) -> None:
+    order = [{"Order": n, "ServiceEnvironment": {"Ref": "Environment"}} for n in range(count)]
+    (checked,) = check(write(template(Queue=queue(ServiceEnvironmentOrder=order)))).queues
+
+    assert [found.finding.rule.id for found in checked.findings] == ["queue-has-one-environment"]
 
 
 def test_a_share_without_its_queue_is_judged_by_itself(write: Write) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from quota_model.design import JobStateTimeLimitAction, State
-from quota_model.rules import check_job_queue
+from quota_model.rules import check_job_queue, check_job_queue_environments, check_service_environment_use
 from quotactl.local.batch.batch import Batch, Operation
 from quotactl.local.batch.checks import check_name, check_tags, refuse_findings
 from quotactl.local.batch.queue_runs import QueueRun
@@ -102,17 +102,11 @@ def _only_environment(
     if request.get("computeEnvironmentOrder"):
         raise ClientException("A SageMaker Training queue has no compute environments; use serviceEnvironmentOrder.")
     order = request.get("serviceEnvironmentOrder", [])
-    if len(order) != 1:
-        raise ClientException(
-            f"serviceEnvironmentOrder has {len(order)} service environments; a SageMaker Training queue has exactly 1."
-        )
+    name = request.get("jobQueueName", queue.name if queue is not None else None)
+    refuse_findings(check_job_queue_environments(name, len(order)))
     environment = batch.environment(order[0]["serviceEnvironment"])
-    for other in batch.queues_of_environment(environment):
-        if other is not queue:
-            raise ClientException(
-                f"Service environment {environment.name} already serves job queue {other.name}; "
-                "under quota management an environment serves one queue."
-            )
+    others = sum(other is not queue for other in batch.queues_of_environment(environment))
+    refuse_findings(check_service_environment_use(environment.design, others + 1))
     return order[0]["order"], environment
 
 

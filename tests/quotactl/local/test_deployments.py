@@ -165,7 +165,7 @@ def test_a_change_that_fails_is_rolled_back(project: Project) -> None:
 
     before = project.shares()
     output = project.deploy(failing, succeeds=False)
-    assert "already serves job queue" in output
+    assert "2 job queues refer to it" in output
     assert project.shares() == before
     stack = project.aws.client("cloudformation").describe_stacks(StackName=project.stack)["Stacks"][0]
     assert stack["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
