@@ -80,9 +80,9 @@ class Account:
         self.placed: list[PlacedEntry] = []
         pool.accounts.append(self)
 
-    def take(self, job: Job, instances: int) -> LedgerLine:
+    def place(self, job: Job, instances: int) -> LedgerLine:
         """Enter a placed job into the books and return what they say then, for its decision."""
-        self.hold(instances)
+        self.take(instances)
         self.enter(job, instances)
         pool = self.pool
         if pool.debt:
@@ -100,35 +100,43 @@ class Account:
             )
         )
 
-    def give_back(self, job: Job, instances: int) -> None:
+    def remove(self, job: Job, instances: int) -> None:
         """Take a placed job out of the books."""
         self.strike(job)
-        self.hold(-instances)
+        self.give_back(instances)
         pool = self.pool
         if pool.debt:
             pool.settle()
 
-    def hold(self, instances: int) -> None:
-        """Let the share hold more instances, or fewer if negative."""
-        pool = self.pool
-        used = self.used
-        self.used = used + instances
+    def take(self, instances: int) -> None:
+        """Let the share hold more instances."""
+        pool, limit, before = self.pool, self.limit, self.used
+        after = self.used = before + instances
         pool.used += instances
-        before = used - self.limit
-        after = before + instances
-        if before >= 0 and after >= 0:  # above the limit before and after
-            pool.borrowed += instances
-        elif before <= 0 and after <= 0:  # below it
+        if after <= limit:
             if self.lends:
                 pool.lendable -= instances
-        elif after > 0:  # from below to above
-            pool.borrowed += after
+        elif before >= limit:
+            pool.borrowed += instances
+        else:  # from below its limit to above
+            pool.borrowed += after - limit
             if self.lends:
-                pool.lendable += before
-        else:  # from above to below
-            pool.borrowed -= before
+                pool.lendable -= limit - before
+
+    def give_back(self, instances: int) -> None:
+        """Let the share hold fewer instances."""
+        pool, limit, before = self.pool, self.limit, self.used
+        after = self.used = before - instances
+        pool.used -= instances
+        if after >= limit:
+            pool.borrowed -= instances
+        elif before <= limit:
             if self.lends:
-                pool.lendable -= after
+                pool.lendable += instances
+        else:  # from above its limit to below
+            pool.borrowed -= before - limit
+            if self.lends:
+                pool.lendable += limit - after
 
     def short_with(self, instances: int) -> int:
         """Return how many instances are short if the share held that many more: 0 if the ledger rule still holds.

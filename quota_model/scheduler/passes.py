@@ -124,7 +124,7 @@ def _place(state: State, head: Job, placement: Placement, victims: dict[Job, Non
     enough = not victims
     lines = []
     for account, instances in head.parts:
-        lines.append(account.take(head, instances))
+        lines.append(account.place(head, instances))
         pool = account.pool
         if pool.capacity - pool.machines - pool.claimed < instances:
             enough = False

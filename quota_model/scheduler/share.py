@@ -63,8 +63,8 @@ class Share:
         entry = (-job.priority, job.sequence, job)
         is_first = False
         for lane in job.shape.lanes:
-            lane.add(entry)
-            is_first = is_first or lane.first is entry
+            if lane.add(entry):
+                is_first = True
         return is_first
 
     def remove_waiting(self, job: Job) -> None:

@@ -24,13 +24,13 @@ class SortedQueue(Generic[_Entry]):
         self.first: _Entry | None = None
         """The smallest entry, if there is one."""
 
-    def add(self, entry: _Entry) -> None:
-        """Put an entry at its place."""
+    def add(self, entry: _Entry) -> bool:
+        """Put an entry at its place; return whether it is the smallest."""
         buckets = self._buckets
         if not buckets:
             buckets.append([entry])
             self.first = entry
-            return
+            return True
         position = len(buckets) - 1
         bucket = buckets[position]
         if entry > bucket[-1]:
@@ -44,6 +44,7 @@ class SortedQueue(Generic[_Entry]):
             half = len(bucket) // 2
             buckets.insert(position + 1, bucket[half:])
             del bucket[half:]
+        return self.first is entry
 
     def pop_first(self) -> _Entry:
         """Take the smallest entry out; raises :class:`IndexError` if there is none."""

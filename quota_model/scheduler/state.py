@@ -64,14 +64,14 @@ def _give_back(state: State, job: Job) -> None:
     phase = job.phase
     if phase is DISPATCHED:
         for account, instances in job.parts:
-            account.give_back(job, instances)
+            account.remove(job, instances)
             account.pool.machines -= instances
     elif phase is WAITING:
         job.share.remove_waiting(job)
         return
     elif phase is NOMINATED:
         for account, instances in job.parts:
-            account.give_back(job, instances)
+            account.remove(job, instances)
         end_nomination(state, job)
     else:  # a stopping victim, whose quota is out of the books already
         for account, instances in job.parts:

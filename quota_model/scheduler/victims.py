@@ -190,12 +190,12 @@ def _take_until(
 
 def _leave(job: Job) -> None:
     for account, instances in job.parts:
-        account.hold(-instances)
+        account.give_back(instances)
 
 
 def _come_back(job: Job) -> None:
     for account, instances in job.parts:
-        account.hold(instances)
+        account.take(instances)
 
 
 def _in_order(
@@ -211,9 +211,9 @@ def _in_order(
             yield job
         return
     if ranking.order is VictimOrder.KUEUE:
-        heap = _ranked((job, 0) for job in candidates)
+        heap = _ranked([(job, 0) for job in candidates])
     else:
-        heap = _ranked((job, _own_key(job, borrowed, needs, ranking)) for job, borrowed in candidates.items())
+        heap = _ranked([(job, _own_key(job, borrowed, needs, ranking)) for job, borrowed in candidates.items()])
     heapq.heapify(heap)
     while heap:
         yield heapq.heappop(heap)[-1]

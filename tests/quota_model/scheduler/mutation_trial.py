@@ -84,7 +84,7 @@ MUTATIONS = (
     Mutation("in-share preemption may reclaim across shares", "victims.py", "head.is_entitled and _reclaimable(head, short)", "False"),
     Mutation("who still borrows never reclaims", "victims.py", "head.is_entitled and _reclaimable(head, short)", "_reclaimable(head, short)"),
     Mutation("own capacity to higher priority", "books.py", "entry = (-job.priority, job.decided_at,", "entry = (0, job.decided_at,"),
-    Mutation("own capacity to the earlier decision", "books.py", "beyond = self.used - self.limit\n        for entry in reversed(self.placed)", "beyond = self.used - self.limit\n        for entry in self.placed"),
+    Mutation("own capacity to the earlier decision", "books.py", "held, job in reversed(self.placed)", "held, job in self.placed"),
     Mutation("only borrowers are cross-share victims", "victims.py", "if account.used > account.limit and account.share is not head.share:\n                for job, borrowed in account.borrowers():", "if account.share is not head.share:\n                for job, borrowed in ((entry[4], 0) for entry in account.placed):"),
     Mutation("jobs that terminate anyway go first", "victims.py", "not job.terminating,\n            job.nom", "job.nom"),
     Mutation("nominated jobs go before dispatched ones", "victims.py", "job.nomination is None,\n", "False,\n"),
