@@ -7,7 +7,8 @@ victims stay out; if it does not, everybody is put back and nobody is stopped.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from quota_model.scheduler.decisions import PreemptionKind
@@ -32,6 +33,8 @@ Needs = dict["Pool", int]
 """How many instances are short, by pool; only pools that are short."""
 
 
+_Borrowed = dict["Pool", dict[Job, int]]
+"""The borrowed parts of jobs, by pool."""
 _Key = int | tuple[int, ...]
 """What a victim order compares of a job; one order compares two figures."""
 _Ranked = tuple[bool, bool, bool, _Key, int, int, int, Job]
@@ -68,9 +71,10 @@ def cross_share_victims(head: Job, short: Needs, ranking: Ranking) -> list[Victi
     Candidates are the jobs with a borrowed part of an instance type that is short. Returns ``None``, with the
     books unchanged, if all of them together are not enough.
     """
-    candidates = _borrowers(short, head)
+    borrowed = _borrowed(short, head)
+    candidates = _jobs(borrowed)
     lowered = {account for pool in short for account in pool.accounts if account.used > account.ceiling}
-    taken = _take_until(candidates, short, ranking, lambda: not shortage(head), lambda: shortage(head))
+    taken = _take_until(candidates, borrowed, short, ranking, lambda: not shortage(head), lambda: shortage(head))
     if taken is None:
         return None
     return [
@@ -79,7 +83,7 @@ def cross_share_victims(head: Job, short: Needs, ranking: Ranking) -> list[Victi
             PreemptionKind.LOWERED_LIMIT
             if any(account in lowered for account, _ in job.parts)
             else PreemptionKind.CROSS_SHARE,
-            candidates[job],
+            _part_of(job, borrowed),
         )
         for job in taken
     ]
@@ -91,17 +95,16 @@ def in_share_victims(head: Job, needs: Needs, ranking: Ranking) -> list[Victim] 
     It can be placed when its share ends within its limit and nothing is short, or when its share ends within its
     own capacity limits and cross-share reclaim can cover what is short; the caller then has to reclaim that.
     """
-    candidates: dict[Job, dict[Pool, int]] = {}
+    candidates: dict[Job, None] = {}
+    borrowed: _Borrowed = {}
     for account, _ in head.parts:
         for entry in reversed(account.placed):
             if -entry[0] >= head.priority:
                 break
-            candidates.setdefault(entry[4], {})
-        for job, borrowed in account.borrowers():
-            if job in candidates:
-                candidates[job][account.pool] = borrowed
-    taken = _take_until(candidates, needs, ranking, lambda: _fits(head), lambda: in_share_needs(head))
-    return None if taken is None else [Victim(job, PreemptionKind.IN_SHARE, candidates[job]) for job in taken]
+            candidates[entry[4]] = None
+        borrowed[account.pool] = dict(account.borrowers())
+    taken = _take_until(candidates, borrowed, needs, ranking, lambda: _fits(head), lambda: in_share_needs(head))
+    return None if taken is None else [Victim(job, PreemptionKind.IN_SHARE, _part_of(job, borrowed)) for job in taken]
 
 
 def is_hopeless(head: Job) -> bool:
@@ -135,7 +138,7 @@ def _fits(head: Job) -> bool:
 
 def _reclaimable(head: Job, short: Needs) -> bool:
     """Return whether all cross-share candidates together would cover what is short."""
-    candidates = _borrowers(short, head)
+    candidates = _jobs(_borrowed(short, head))
     for job in candidates:
         _leave(job)
     covered = not shortage(head)
@@ -144,31 +147,36 @@ def _reclaimable(head: Job, short: Needs) -> bool:
     return covered
 
 
-def _borrowers(short: Needs, head: Job) -> dict[Job, dict[Pool, int]]:
-    """Return the jobs of other shares with a borrowed part of an instance type that is short."""
-    found: dict[Job, dict[Pool, int]] = {}
+def _borrowed(short: Needs, head: Job) -> _Borrowed:
+    """Return what jobs of other shares borrow of the instance types that are short."""
+    found: _Borrowed = {}
     for pool in short:
-        if not pool.borrowed:
-            continue
+        parts: dict[Job, int] = {}
+        found[pool] = parts
         for account in pool.accounts:
             if account.used > account.limit and account.share is not head.share:
-                for job, borrowed in account.borrowers():
-                    if job in found:
-                        found[job][pool] = borrowed
-                    else:
-                        found[job] = {pool: borrowed}
+                parts.update(account.borrowers())
     return found
 
 
+def _jobs(borrowed: _Borrowed) -> dict[Job, None]:
+    return dict.fromkeys(chain.from_iterable(borrowed.values()))
+
+
+def _part_of(job: Job, borrowed: _Borrowed) -> dict[Pool, int]:
+    return {pool: parts[job] for pool, parts in borrowed.items() if job in parts}
+
+
 def _take_until(
-    candidates: Mapping[Job, Mapping[Pool, int]],
+    candidates: Iterable[Job],
+    borrowed: _Borrowed,
     needs: Needs,
     ranking: Ranking,
     enough: Callable[[], bool],
     still_short: Callable[[], Needs],
 ) -> list[Job] | None:
     taken: list[Job] = []
-    for job in _in_order(candidates, needs, ranking, still_short):
+    for job in _in_order(candidates, borrowed, needs, ranking, still_short):
         _leave(job)
         taken.append(job)
         if enough():
@@ -199,7 +207,11 @@ def _come_back(job: Job) -> None:
 
 
 def _in_order(
-    candidates: Mapping[Job, Mapping[Pool, int]], needs: Needs, ranking: Ranking, still_short: Callable[[], Needs]
+    candidates: Iterable[Job],
+    borrowed: _Borrowed,
+    needs: Needs,
+    ranking: Ranking,
+    still_short: Callable[[], Needs],
 ) -> Iterable[Job]:
     """Yield the candidates in the order in which they have to go."""
     if ranking.order is VictimOrder.LEAST_OVERRECLAIM:
@@ -213,7 +225,7 @@ def _in_order(
     if ranking.order is VictimOrder.KUEUE:
         heap = _ranked([(job, 0) for job in candidates])
     else:
-        heap = _ranked([(job, _own_key(job, borrowed, needs, ranking)) for job, borrowed in candidates.items()])
+        heap = _ranked([(job, _own_key(job, borrowed, needs, ranking)) for job in candidates])
     heapq.heapify(heap)
     while heap:
         yield heapq.heappop(heap)[-1]
@@ -238,14 +250,14 @@ def _ranked(keys: Iterable[tuple[Job, _Key]]) -> list[_Ranked]:
     ]
 
 
-def _own_key(job: Job, borrowed: Mapping[Pool, int], needs: Needs, ranking: Ranking) -> _Key:
+def _own_key(job: Job, borrowed: _Borrowed, needs: Needs, ranking: Ranking) -> _Key:
     match ranking.order:
         case VictimOrder.NEWEST:
             return -job.decided_at
         case VictimOrder.OLDEST:
             return job.decided_at
         case VictimOrder.LARGEST_BORROWER:
-            return -sum(borrowed.get(pool, 0) for pool in needs)
+            return -sum(borrowed[pool].get(job, 0) for pool in needs)
         case VictimOrder.CHEAPEST:
             return sum(job.instances_of(pool) for pool in needs) * (ranking.now - job.decided_at)
         case _:

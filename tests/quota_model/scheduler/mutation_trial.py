@@ -85,7 +85,7 @@ MUTATIONS = (
     Mutation("who still borrows never reclaims", "victims.py", "head.is_entitled and _reclaimable(head, short)", "_reclaimable(head, short)"),
     Mutation("own capacity to higher priority", "books.py", "entry = (-job.priority, job.decided_at,", "entry = (0, job.decided_at,"),
     Mutation("own capacity to the earlier decision", "books.py", "held, job in reversed(self.placed)", "held, job in self.placed"),
-    Mutation("only borrowers are cross-share victims", "victims.py", "if account.used > account.limit and account.share is not head.share:\n                for job, borrowed in account.borrowers():", "if account.share is not head.share:\n                for job, borrowed in ((entry[4], 0) for entry in account.placed):"),
+    Mutation("only borrowers are cross-share victims", "victims.py", "if account.used > account.limit and account.share is not head.share:\n                parts.update(account.borrowers())", "if account.share is not head.share:\n                parts.update((entry[4], 0) for entry in account.placed)"),
     Mutation("jobs that terminate anyway go first", "victims.py", "not job.terminating,\n            job.nom", "job.nom"),
     Mutation("nominated jobs go before dispatched ones", "victims.py", "job.nomination is None,\n", "False,\n"),
     Mutation("SCHEDULED jobs go before RUNNING ones", "victims.py", "job.running,\n", "False,\n"),
