@@ -427,6 +427,15 @@ def test_who_would_still_borrow_after_in_share_preemption_reclaims_nothing() -> 
     assert story.preempted == []
 
 
+def test_in_share_preemption_goes_on_to_the_own_limit_rather_than_borrow_and_reclaim() -> None:
+    story = Story(4, borrow("A", 2, in_share=True), borrow("B", 1), lend("L", 1))
+    story.submit("a1", "A")
+    story.submit("a2", "A")
+    story.submit("b", "B", 2)
+    story.submit("high", "A", 2, priority=5)
+    assert story.preempted == [("a2", "high", "in_share"), ("a1", "high", "in_share")]
+
+
 def test_what_can_never_run_does_not_take_the_place_of_others_either() -> None:
     story = Story(6, borrow("B", 1, in_share=True), lend("L", 5))
     story.submit_running("own", "B", priority=9)
