@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 from collections.abc import Iterable, Iterator
 from types import MappingProxyType
@@ -82,7 +83,13 @@ class Scheduler:
 
     def copy(self) -> Self:
         """Return a scheduler in the same state that goes its own way from here."""
-        return cast(Self, pickle.loads(pickle.dumps(self, pickle.HIGHEST_PROTOCOL)))  # noqa: S301 - our own state
+        collecting = gc.isenabled()
+        gc.disable()  # a copy is many objects and no garbage: looking for some again and again takes most of the time
+        try:
+            return cast(Self, pickle.loads(pickle.dumps(self, pickle.HIGHEST_PROTOCOL)))  # noqa: S301 - our own state
+        finally:
+            if collecting:
+                gc.enable()
 
     def preview(self, now: int, events: Iterable[Event]) -> Preview:
         """Return what :meth:`advance` would decide, without doing it."""
