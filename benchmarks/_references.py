@@ -13,7 +13,11 @@ from benchmarks._philly import TraceJob
 
 
 def heap_fifo(jobs: Iterable[TraceJob], capacity: int) -> int:
-    """Run jobs with nothing but a heap of events; return how many started. The ceiling of any simulator in Python."""
+    """Run jobs with nothing but one heap of all arrivals and ends; return how many started.
+
+    A heap of the ends alone, next to the arrivals in their order, takes less than half the time, as our own driver
+    does it; this is the loop that one writes first.
+    """
     workload = [(job.submitted, job.duration, sum(job.request.values())) for job in jobs]
     coming = [(submitted, 1, index) for index, (submitted, _, _) in enumerate(workload)]
     heapq.heapify(coming)
