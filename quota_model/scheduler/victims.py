@@ -153,6 +153,8 @@ def _borrowed(short: Needs, head: Job) -> _Borrowed:
     for pool in short:
         parts: dict[Job, int] = {}
         found[pool] = parts
+        if not pool.borrowed:
+            continue
         for account in pool.accounts:
             if account.used > account.limit and account.share is not head.share:
                 parts.update(account.borrowers())
