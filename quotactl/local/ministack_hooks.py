@@ -5,7 +5,6 @@ that fails when a version moves it:
 
 - ``ministack.app.SERVICE_HANDLERS`` and ``router.SERVICE_PATTERNS``: the handler of each service, and how its
   requests are known;
-- ``stepfunctions._AWS_SDK_SERVICE_MAP`` and ``._REST_JSON_ACTION_PATHS``: what a state machine can call;
 - ``provisioners._RESOURCE_HANDLERS`` and ``._REPLACING_PROPERTIES``: CloudFormation's types;
 - ``drift._DRIFT_READERS``: drift detection;
 - ``stepfunctions._AWS_SDK_SERVICE_MAP`` and ``._REST_JSON_ACTION_PATHS``: which service a state machine can call;
@@ -23,7 +22,7 @@ import json
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from quotactl.local import cloud_control
 from quotactl.local.batch import api as batch_api
@@ -49,6 +48,30 @@ _SERVICES: Final = (
 _LARGEST_BODY: Final = 1024 * 1024
 _WAITED_FOR: Final = ("ExecuteChangeSet", "DeleteStack", "CreateStack", "UpdateStack")
 _LONGEST_WAIT_SECONDS: Final = 60
+
+
+class _Service(NamedTuple):
+    """A service that is ours: how its requests are read, and what answers them."""
+
+    content_type: str
+    malformed: type[AwsError]
+    """The error for a body that cannot be read."""
+    call: Callable[[Batch, str, dict[str, Any]], dict[str, Any]]
+    """Carries an operation out with its parameters."""
+    target_prefix: str | None = None
+    """What stands before the operation in ``x-amz-target``; ``None`` where the path names it (rest-json)."""
+
+
+_OWN_SERVICES: Final = {
+    "batch": _Service("application/json", ClientException, batch_api.call),
+    "sagemaker": _Service(
+        "application/x-amz-json-1.1",
+        ValidationException,
+        lambda batch, operation, parameters: training_api.call(batch.training_jobs, operation, parameters),
+        "SageMaker.",
+    ),
+    "cloudcontrol": _Service("application/x-amz-json-1.0", ValidationException, cloud_control.call, "CloudApiService."),
+}
 
 
 def configure(port: int, account: str, region: str, state: Path) -> None:
@@ -107,9 +130,8 @@ def install(aws: LocalAws) -> None:
     router.SERVICE_PATTERNS["sagemaker"] = {"target_prefixes": ["SageMaker."], "credential_scope": "sagemaker"}
     handlers = _Offered(ministack.app.SERVICE_HANDLERS)
     ministack.app.SERVICE_HANDLERS = handlers
-    handlers["batch"] = _batch_handler(aws)
-    handlers["sagemaker"] = _sagemaker_handler(aws)
-    handlers["cloudcontrol"] = _cloud_control_handler(aws)
+    for name, service in _OWN_SERVICES.items():
+        handlers[name] = _handler(aws, service)
     handlers["cloudformation"] = _answering_when_done(handlers["cloudformation"])
     _let_state_machines_call_batch()
     for name, resource_type in TYPES.items():
@@ -155,49 +177,25 @@ def _batch_of_request(aws: LocalAws) -> Batch:
     return aws.batch(get_account_id(), get_region())
 
 
-def _batch_handler(aws: LocalAws) -> Handler:
+def _handler(aws: LocalAws, service: _Service) -> Handler:
+    """Return the handler of a service of ours, for the account and Region of each request."""
+
     async def handle(
         method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
     ) -> Response:
         batch = _batch_of_request(aws)
 
         def answer() -> dict[str, Any]:
-            _refuse_large(body, ClientException)
-            operation, parameters = batch_api.read_request(method, path, body, query)
-            return batch_api.call(batch, operation, parameters)
+            if len(body) > _LARGEST_BODY:
+                raise service.malformed(f"The request has {len(body)} bytes; it can have at most {_LARGEST_BODY}.")
+            if service.target_prefix is None:
+                operation, parameters = batch_api.read_request(method, path, body, query)
+            else:
+                operation = headers.get("x-amz-target", "").removeprefix(service.target_prefix)
+                parameters = read_json(body, service.malformed)
+            return service.call(batch, operation, parameters)
 
-        return await _answered(answer, "application/json")
-
-    return handle
-
-
-def _sagemaker_handler(aws: LocalAws) -> Handler:
-    async def handle(
-        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
-    ) -> Response:
-        training = _batch_of_request(aws).training_jobs
-
-        def answer() -> dict[str, Any]:
-            _refuse_large(body, ValidationException)
-            operation = headers.get("x-amz-target", "").removeprefix("SageMaker.")
-            return training_api.call(training, operation, read_json(body, ValidationException))
-
-        return await _answered(answer, "application/x-amz-json-1.1")
-
-    return handle
-
-
-def _cloud_control_handler(aws: LocalAws) -> Handler:
-    async def handle(
-        method: str, path: str, headers: dict[str, str], body: bytes, query: dict[str, list[str]]
-    ) -> Response:
-        batch = _batch_of_request(aws)
-
-        def answer() -> dict[str, Any]:
-            operation = headers.get("x-amz-target", "").removeprefix("CloudApiService.")
-            return cloud_control.call(batch, operation, read_json(body, ValidationException))
-
-        return await _answered(answer, "application/x-amz-json-1.0")
+        return await _answered(answer, service.content_type)
 
     return handle
 
@@ -221,11 +219,6 @@ async def _answered(answer: Callable[[], dict[str, Any]], content_type: str) -> 
 def _error_response(error: AwsError, content_type: str) -> Response:
     headers = {"Content-Type": content_type, "x-amzn-ErrorType": error.code}
     return error.status, headers, json.dumps({"__type": error.code, "message": error.message}).encode()
-
-
-def _refuse_large(body: bytes, error: type[AwsError]) -> None:
-    if len(body) > _LARGEST_BODY:
-        raise error(f"The request has {len(body)} bytes; it can have at most {_LARGEST_BODY}.")
 
 
 def _answering_when_done(handler: Handler) -> Handler:
