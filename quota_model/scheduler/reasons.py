@@ -32,8 +32,8 @@ BORROWABLE: Final = (
 
 CROSS_SHARE_PREEMPTED: Final = "Cross-share preemption triggered to reclaim borrowed capacity"
 """On the attempt that a cross-share preemption ended."""
-CROSS_SHARE_PREEMPTION_IN_PROGRESS: Final = f"PREEMPTION_IN_PROGRESS: {CROSS_SHARE_PREEMPTED}"
-"""While the job stops."""
+PREEMPTION_IN_PROGRESS: Final = "PREEMPTION_IN_PROGRESS: "
+"""Stands before the reason of a preemption while the job stops."""
 IN_SHARE_PREEMPTED: Final = "In-share preemption triggered by a job of higher priority"
 """Not AWS's words: AWS documents no text for in-share preemption."""
 LOWERED_LIMIT_PREEMPTED: Final = "Preemption triggered to reclaim capacity above the quota share's lowered limit"

@@ -38,6 +38,7 @@ from quota_model.scheduler import (
     TimeLimitExpired,
     Unblock,
 )
+from quota_model.scheduler.reasons import PREEMPTION_IN_PROGRESS
 from quotactl.local.batch import notices, retries
 from quotactl.local.batch.attempts import INSUFFICIENT_CAPACITY, Attempts, End, Ending
 from quotactl.local.batch.fronts import Fronts
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
     from quotactl.local.training.jobs import TrainingJob
 
 __all__ = ["QueueRun"]
-
-_PREEMPTION_IN_PROGRESS = "PREEMPTION_IN_PROGRESS: "
 
 
 @dataclass(slots=True)
@@ -235,8 +234,8 @@ class QueueRun:
     def _(self, decision: Preempt) -> None:
         job = self._job(decision.job_id)
         if decision.counted:
-            job.preempted_because = decision.status_reason.removeprefix(_PREEMPTION_IN_PROGRESS)
-            job.status_reason = f"{_PREEMPTION_IN_PROGRESS}{job.preempted_because}"
+            job.preempted_because = decision.status_reason
+            job.status_reason = f"{PREEMPTION_IN_PROGRESS}{decision.status_reason}"
             notices.preemption_started(self.batch, job)
         self.attempts.stop(job)
 
