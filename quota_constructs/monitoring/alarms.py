@@ -102,37 +102,35 @@ def _idle_reserve(
     if longest is None:
         return None
     period, periods = _periods("idle_reserve", longest, least)
-    return cloudwatch.Alarm(
-        scope,
-        "IdleReserveAlarm",
-        alarm_description=(
-            f"Quota shares that reserve their capacity have left some of it idle for {_text(longest)}, and nobody else "
-            "can use it. Ask whether they should lend, or reserve less."
-        ),
-        metric=metrics.metric_idle_reserve(period=period),
-        comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-        threshold=1,
-        evaluation_periods=periods,
-        # The first hours after a deployment must not stand for all of them, as they would with the default.
-        treat_missing_data=cloudwatch.TreatMissingData.IGNORE,
+    description = (
+        f"Quota shares that reserve their capacity have left some of it idle for {_text(longest)}, and nobody else "
+        "can use it. Ask whether they should lend, or reserve less."
     )
+    return _lasting(scope, "IdleReserveAlarm", metrics.metric_idle_reserve(period=period), periods, description)
 
 
 def _blocked(scope: Construct, metrics: QuotaMetrics, longest: Duration | None, least: int) -> cloudwatch.Alarm | None:
     if longest is None:
         return None
     period, periods = _periods("blocked", longest, least)
+    description = (
+        f"A quota share has been blocked by its first job for {_text(longest)}: the job can never run as it is, or "
+        "SageMaker has no instances for it. The job's statusReason says which."
+    )
+    return _lasting(scope, "BlockedAlarm", metrics.metric_blocked_shares(period=period), periods, description)
+
+
+def _lasting(scope: Construct, id: str, metric: cloudwatch.Metric, periods: int, description: str) -> cloudwatch.Alarm:
+    """Define an alarm for something that there is at least one of in every one of so many periods."""
     return cloudwatch.Alarm(
         scope,
-        "BlockedAlarm",
-        alarm_description=(
-            f"A quota share has been blocked by its first job for {_text(longest)}: the job can never run as it is, or "
-            "SageMaker has no instances for it. The job's statusReason says which."
-        ),
-        metric=metrics.metric_blocked_shares(period=period),
+        id,
+        alarm_description=description,
+        metric=metric,
         comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         threshold=1,
         evaluation_periods=periods,
+        # The first periods after a deployment must not stand for all of them, as they would with the default.
         treat_missing_data=cloudwatch.TreatMissingData.IGNORE,
     )
 
