@@ -53,8 +53,7 @@ def up(
     if not (account.isdigit() and len(account) == 12):
         raise _failed(f"--account {account} is no account number; give 12 digits")
     if not detach:
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda *_: sys.exit(0))
+        _exit_when_told()
     try:
         assumptions = pairs(assume or [])
         with_assumptions(assumptions, LocalBatchOptions(), SchedulerOptions())
@@ -63,19 +62,22 @@ def up(
         )
     except (AssumptionError, InstanceError) as error:
         raise _failed(str(error)) from None
-    where = "" if instance.port == _DEFAULT_PORT else f" --port {instance.port}"
-    typer.echo(f"local AWS at {instance.endpoint}, account {account}, {region}, speed {speed:g}")
-    typer.echo(f"  use it:   quotactl local exec{where} -- npx cdk deploy --all")
-    if detach:
-        typer.echo(f"  stop it:  quotactl local down{where}")
-        return
-    typer.echo("  stop it:  Ctrl-C")
     try:
-        instance.wait()
-    except KeyboardInterrupt:
-        typer.echo("")
+        where = "" if instance.port == _DEFAULT_PORT else f" --port {instance.port}"
+        typer.echo(f"local AWS at {instance.endpoint}, account {account}, {region}, speed {speed:g}")
+        typer.echo(f"  use it:   quotactl local exec{where} -- npx cdk deploy --all")
+        typer.echo(f"  stop it:  quotactl local down{where}" if detach else "  stop it:  Ctrl-C")
+        if not detach:
+            instance.wait()
     finally:
-        instance.stop()
+        if not detach:
+            instance.stop()
+
+
+def _exit_when_told() -> None:
+    """Let Ctrl-C, the end of the terminal and SIGTERM end this process in order, wherever it just is."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(0))
 
 
 @app.command()

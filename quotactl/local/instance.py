@@ -89,29 +89,20 @@ class Instance:
             )
         state = _new_directory(port)
         settings = Settings(port, str(state), speed, account, region, behaviour, assumptions, not detached)
-        with (state / "log").open("w+b") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "quotactl.local.server", json.dumps(asdict(settings))],
-                stdin=subprocess.DEVNULL if detached else subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                cwd=state,
-                env=_server_environment(),
-            )
-            _started[process.pid] = process
+        instance = None
+        try:
+            process = _launch(settings)
             instance = cls(port, process.pid, state, account, region, speed)
             (state / "instance.json").write_text(json.dumps(instance._to_json()))
-            try:
-                instance._wait_until_it_answers(process)
-            except InstanceError as error:
+            instance._wait_until_it_answers(process)
+        except BaseException as error:
+            last_words = _last_words(state)
+            if instance is not None:
                 instance.stop()
-                log.seek(0)
-                last_words = log.read().decode(errors="replace").strip().splitlines()[-1:]
+            shutil.rmtree(state, ignore_errors=True)
+            if isinstance(error, InstanceError):
                 raise InstanceError(": ".join([str(error), *last_words])) from None
-            except BaseException:
-                instance.stop()
-                raise
+            raise
         return instance
 
     @classmethod
@@ -215,6 +206,31 @@ class Instance:
             return self._is_alive() and os.getpgid(self.pid) == self.pid
         except ProcessLookupError:
             return False
+
+
+def _launch(settings: Settings) -> subprocess.Popen[bytes]:
+    """Start the server as a process group of its own, with its log in its directory."""
+    state = Path(settings.state)
+    with (state / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "quotactl.local.server", json.dumps(asdict(settings))],
+            stdin=subprocess.PIPE if settings.follows_starter else subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            cwd=state,
+            env=_server_environment(),
+        )
+    _started[process.pid] = process
+    return process
+
+
+def _last_words(state: Path) -> list[str]:
+    """Return the last line of a server's log, if it has one."""
+    try:
+        return (state / "log").read_text(errors="replace").strip().splitlines()[-1:]
+    except OSError:
+        return []
 
 
 def _has_ended(pid: int) -> bool:

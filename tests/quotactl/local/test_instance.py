@@ -135,11 +135,24 @@ def test_in_the_foreground_it_stops_at_ctrl_c_and_when_it_is_ended(number: signa
     assert foreground.stdout is not None
     with foreground.stdout:
         assert foreground.stdout.readline().startswith(f"local AWS at http://127.0.0.1:{port}")
-        foreground.stdout.readline()
-        foreground.stdout.readline()
-        os.kill(foreground.pid, number)
+        os.kill(foreground.pid, number)  # it may not have said all yet
         assert foreground.wait(20) == 0
     assert not is_taken(port)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_stops_as_well_while_it_starts(number: signal.Signals) -> None:
+    port = free_port()
+    state = Path(tempfile.gettempdir(), f"quotactl-local-{os.getuid()}", str(port))
+    command = [sys.executable, "-m", "quotactl", "local", "up", "--port", str(port)]
+    starting = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    deadline = time.monotonic() + 20
+    while not (state / "instance.json").exists():
+        assert time.monotonic() < deadline
+    os.kill(starting.pid, number)
+    assert starting.wait(20) == 0
+    assert not is_taken(port)
+    assert not state.exists()
 
 
 def test_one_that_was_killed_is_noticed_and_cleared_away() -> None:
