@@ -26,8 +26,8 @@ UNBOUNDED: Final = 1 << 62
 _ledger_line: Final[Callable[[tuple[str | int, ...]], LedgerLine]] = partial(tuple.__new__, LedgerLine)
 
 PlacedEntry = tuple[int, int, int, int, "Job"]
-"""A placed job in the order in which jobs are given their share's own capacity: higher priority (negated), earlier
-decision, sequence number; then the instances it holds, and the job."""
+"""A placed job in the order in which jobs are given their share's own capacity: higher priority (negated, or 0 for
+all if priority does not count), earlier decision, sequence number; then the instances it holds, and the job."""
 
 
 class Pool:
@@ -63,20 +63,38 @@ class Pool:
 class Account:
     """One share's part of one instance type."""
 
-    __slots__ = ("ceiling", "largest", "lends", "limit", "placed", "pool", "share", "used")
+    __slots__ = (
+        "by_priority",
+        "ceiling",
+        "in_share_ceiling",
+        "largest",
+        "lends",
+        "limit",
+        "own_and_lendable",
+        "placed",
+        "pool",
+        "share",
+        "used",
+    )
 
-    def __init__(self, share: Share, pool: Pool) -> None:
+    def __init__(self, share: Share, pool: Pool, by_priority: bool) -> None:
         self.share = share
         self.pool = pool
         self.limit = 0
         """The share's capacity limit, ``C``: what it may use without borrowing."""
         self.ceiling = 0
         """What it may use with borrowing: the limit itself for a share that does not borrow."""
+        self.in_share_ceiling = 0
+        """What it may use after an in-share preemption."""
+        self.own_and_lendable = 0
+        """The limit and, for a share that borrows, all that the others could ever lend."""
         self.largest = 0
         """The largest request that can ever be met as the queue is configured."""
         self.lends = False
         self.used = 0
         """What the share's placed jobs hold, ``U``."""
+        self.by_priority = by_priority
+        """Whether the limit is handed out by priority first (option ``own_capacity_order``)."""
         self.placed: list[PlacedEntry] = []
         pool.accounts.append(self)
 
@@ -139,7 +157,25 @@ class Account:
                 pool.lendable += limit - after
 
     def short_with(self, instances: int) -> int:
-        """Return how many instances are short if the share held that many more: 0 if the ledger rule still holds.
+        """Return how many instances are short if the share held that many more: what the ledger is short of, or what
+        the environment lacks, whichever is more; 0 if the instances could be placed.
+        """
+        short = self.ledger_short_with(instances)
+        lacking = self.lacking_with(instances)
+        if lacking > short:
+            short = lacking
+        return short if short > 0 else 0
+
+    def lacking_with(self, instances: int) -> int:
+        """Return how many instances the environment would lack if the share held that many more; below 0 if any
+        are left.
+        """
+        pool = self.pool
+        return pool.used + instances - pool.capacity
+
+    def ledger_short_with(self, instances: int) -> int:
+        """Return by how much the share would break the ledger rule if it held that many more; below 0 if it would
+        not.
 
         Both sides of the ledger are taken with the instances held, since a borrower first uses up its own limit,
         which lowers what it lends.
@@ -152,16 +188,12 @@ class Account:
             before = self.used - self.limit
             if before < 0:
                 change = before + instances if before + instances > 0 else 0
-        short = pool.borrowed - pool.lendable + change - pool.debt
-        over = pool.used + instances - pool.capacity
-        if over > short:
-            short = over
-        return short if short > 0 else 0
+        return pool.borrowed - pool.lendable + change - pool.debt
 
     def enter(self, job: Job, instances: int) -> None:
         """Enter a placed job into the order of attribution."""
         placed = self.placed
-        entry = (-job.priority, job.decided_at, job.sequence, instances, job)
+        entry = (self._rank(job), job.decided_at, job.sequence, instances, job)
         if placed and entry < placed[-1]:
             insort(placed, entry)
         else:
@@ -170,16 +202,18 @@ class Account:
     def strike(self, job: Job) -> None:
         """Take a job out of the order of attribution."""
         placed = self.placed
-        del placed[bisect_left(placed, (-job.priority, job.decided_at, job.sequence))]
+        del placed[bisect_left(placed, (self._rank(job), job.decided_at, job.sequence))]
+
+    def below(self, priority: int) -> list[PlacedEntry]:
+        """Return the share's placed jobs of a lower priority."""
+        placed = self.placed
+        if self.by_priority:
+            return placed[bisect_left(placed, (1 - priority,)) :]
+        return [entry for entry in placed if entry[4].priority < priority]
 
     def held_below(self, priority: int) -> int:
         """Return how many instances the share's jobs of a lower priority hold."""
-        held = 0
-        for entry in reversed(self.placed):
-            if -entry[0] >= priority:
-                break
-            held += entry[3]
-        return held
+        return sum([entry[3] for entry in self.below(priority)])
 
     def borrowers(self) -> list[tuple[Job, int]]:
         """Return the jobs with a borrowed part, and that part: the last ones, once the limit is handed out in order."""
@@ -193,3 +227,6 @@ class Account:
             found.append((job, held))
             beyond -= held
         return found
+
+    def _rank(self, job: Job) -> int:
+        return -job.priority if self.by_priority else 0

@@ -17,7 +17,7 @@ from quota_model.design import (
 from quota_model.scheduler.books import UNBOUNDED, Account, Pool
 from quota_model.scheduler.job import Shape
 from quota_model.scheduler.machines import start_nominated
-from quota_model.scheduler.options import Rounding, SchedulerOptions
+from quota_model.scheduler.options import OwnCapacityOrder, Rounding, SchedulerOptions
 from quota_model.scheduler.share import Share, new_share
 from quota_model.scheduler.state import State as SchedulerState
 
@@ -92,7 +92,7 @@ def remove_share(state: SchedulerState, share: Share) -> None:
         state.leaving.append(share)
     share.borrows = share.enabled = share.in_share_preemption = False
     for account in share.accounts.values():
-        account.limit = account.ceiling = 0
+        account.limit = account.ceiling = account.in_share_ceiling = 0
         account.lends = False
         if not share.live:
             account.pool.accounts.remove(account)
@@ -102,8 +102,9 @@ def remove_share(state: SchedulerState, share: Share) -> None:
 def account_of(state: SchedulerState, share: Share, unit: str) -> Account:
     """Return a share's account for an instance type; one that it has no limit for gets an empty account."""
     if unit not in share.accounts:
-        share.accounts[unit] = Account(share, _pool(state, unit))
-        share.accounts[unit].ceiling = _ceiling(share, 0, state.options)
+        by_priority = state.options.own_capacity_order is OwnCapacityOrder.PRIORITY
+        share.accounts[unit] = Account(share, _pool(state, unit), by_priority)
+        _set_limit(share.accounts[unit], 0, state.options)
         _balance(state, share.accounts[unit].pool)
     return share.accounts[unit]
 
@@ -118,11 +119,13 @@ def shape(state: SchedulerState, share: Share, request: tuple[tuple[str, int], .
 
 
 def rebalance(state: SchedulerState) -> None:
-    """Draw up all books anew after a change; what is borrowed above the lendable now is a debt."""
+    """Draw up all books anew after a change; what is borrowed above the lendable now is a debt, which no head has to
+    make up for unless the options say so.
+    """
     state.freed = True
     for pool in state.pools.values():
         _balance(state, pool)
-        pool.debt = max(0, pool.borrowed - pool.lendable)
+        pool.debt = 0 if state.options.heads_pay_off_debts else max(0, pool.borrowed - pool.lendable)
     for share in state.shares.values():
         state.heads.touched[share] = None
 
@@ -153,15 +156,21 @@ class _Settings:
         start_nominated(state)
         share.design = self.design
         share.enabled, share.borrows = self.enabled, self.borrows
+        share.held_back = not (self.enabled or state.options.disabled_shares_dispatch)
         share.borrow_limit = self.borrow_limit
         share.in_share_preemption = self.in_share_preemption
         for unit in self.limits:
             account_of(state, share, unit)
         for unit, account in share.accounts.items():
-            account.limit = self.limits.get(unit, 0)
-            account.ceiling = _ceiling(share, account.limit, state.options)
+            _set_limit(account, self.limits.get(unit, 0), state.options)
             account.lends = self.lends
         rebalance(state)
+
+
+def _set_limit(account: Account, limit: int, options: SchedulerOptions) -> None:
+    account.limit = limit
+    account.ceiling = _ceiling(account.share, limit, options)
+    account.in_share_ceiling = account.ceiling if options.in_share_preemption_borrows else limit
 
 
 def _ceiling(share: Share, limit: int, options: SchedulerOptions) -> int:
@@ -192,10 +201,11 @@ def _balance(state: SchedulerState, pool: Pool) -> None:
         pool.lendable += unowned
     lent_at_most = unowned + sum(account.limit for account in accounts if account.lends)
     for account in accounts:
-        account.largest = min(account.ceiling, pool.capacity)
+        account.own_and_lendable = account.limit
         if account.share.borrows:
             others = lent_at_most - (account.limit if account.lends else 0)
-            account.largest = min(account.largest, account.limit + others)
+            account.own_and_lendable += others
+        account.largest = min(account.ceiling, pool.capacity, account.own_and_lendable)
 
 
 def _is_enabled(state: State | Unknown, place: str) -> bool:

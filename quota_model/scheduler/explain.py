@@ -29,14 +29,17 @@ def explain(state: State, job: Job) -> Explanation:
         return Explanation(job.id, Wait.STOPPING, f"{job.id} is being stopped{for_whom}", jobs=by)
     if job.phase is NOMINATED:
         return _nominated(job)
-    heads = [entry[3] for entry in job.share.current_heads()]
+    heads = job.share.current_heads()
     if job not in heads:
         return _behind(state, job, heads)
-    if (reason := never_fits(job)) is not None:
+    if (reason := never_fits(job, state.options)) is not None:
         return _never_fits(job, reason)
     if not state.environment_enabled:
         sentence = "the service environment is DISABLED and has nothing new placed in it"
         return Explanation(job.id, Wait.ENVIRONMENT_DISABLED, sentence, "enable the environment")
+    if job.share.held_back:
+        sentence = f"{job.share.name} is DISABLED, and jobs that wait in it are not placed"
+        return Explanation(job.id, Wait.SHARE_DISABLED, sentence, "enable the share")
     for account, instances in job.parts:
         if account.used + instances > account.ceiling:
             return _own_limit(job, account, instances)
@@ -102,7 +105,7 @@ def _short(job: Job, account: Account, instances: int) -> Explanation:
         borrowed = max(0, account.used - account.limit)
         sentence = f"{job.id} needs to borrow {above - borrowed} x {pool.unit}, and {_lending(pool)}"
         return Explanation(job.id, Wait.NOTHING_LENDABLE, sentence, "wait until a lender or borrower frees some")
-    what = "is not entitled to take it back" if above else "nothing that covers it is borrowed"
+    what = "is not entitled to take it back" if above else "nothing that it could take back covers it"
     sentence = f"{pool.used} of the environment's {pool.capacity} x {pool.unit} are used; {job.id} asks for {instances}"
     return Explanation(job.id, Wait.ENVIRONMENT_FULL, f"{sentence} and {what}", "raise the environment's limit")
 

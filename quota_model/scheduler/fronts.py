@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from quota_model.scheduler.options import FrontOrder
 from quota_model.scheduler.views import FrontJob
 
 if TYPE_CHECKING:
@@ -16,19 +17,24 @@ __all__ = ["front_of_queue", "front_of_quota_shares"]
 
 def front_of_quota_shares(state: State) -> dict[str, tuple[FrontJob, ...]]:
     """Return the heads of every share, in the share's order."""
-    return {share.name: tuple(_front(entry[3]) for entry in share.current_heads()) for share in state.shares.values()}
+    return {share.name: tuple(map(_front, share.current_heads())) for share in state.shares.values()}
 
 
 def front_of_queue(state: State, limit: int) -> tuple[FrontJob, ...]:
-    """Merge the shares' queues: next jobs that are entitled first, then by sequence. What is put before a job counts
-    as placed when its entitlement is judged.
+    """Merge the shares' queues, by the option ``front_of_queue_order``. What is put before a job counts as placed when
+    its entitlement is judged.
     """
+    order = state.options.front_of_queue_order
     queues = [share.waiting() for share in state.shares.values()]
     nexts = [(job, queue) for queue in queues if (job := next(queue, None)) is not None]
     held: dict[Account, int] = {}
     front: list[FrontJob] = []
 
-    def place(job: Job) -> tuple[bool, int]:
+    def place(job: Job) -> tuple[int, int]:
+        if order is FrontOrder.SUBMITTED:
+            return 0, job.sequence
+        if order is FrontOrder.PRIORITY:
+            return -job.priority, job.sequence
         entitled = all(account.used + held.get(account, 0) + n <= account.limit for account, n in job.parts)
         return not entitled, job.sequence
 

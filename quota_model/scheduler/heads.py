@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from quota_model.scheduler.decisions import Block, Unblock
 from quota_model.scheduler.job import WAITING, HeadEntry, Job
+from quota_model.scheduler.options import VisitOrder
 from quota_model.scheduler.reasons import never_fits
 
 if TYPE_CHECKING:
@@ -23,9 +24,10 @@ __all__ = ["Heads"]
 class Heads:
     """The heads that a pass may place, in the order in which each rule visits them."""
 
-    __slots__ = ("borrowing", "entitled", "in_share", "to_block", "touched")
+    __slots__ = ("borrowing", "entitled", "in_share", "order", "to_block", "touched", "turns")
 
-    def __init__(self) -> None:
+    def __init__(self, order: VisitOrder) -> None:
+        self.order = order
         self.entitled: list[HeadEntry] = []
         """Heads that stay within their share's own limits (rule 1)."""
         self.borrowing: list[HeadEntry] = []
@@ -34,23 +36,38 @@ class Heads:
         """Heads for which enough jobs of lower priority could make room within their share's limit (rule 3)."""
         self.touched: dict[Share, None] = {}
         """Shares whose heads have to be judged again before the next rule is applied."""
+        self.turns: dict[Share, int] = {}
+        """How many jobs were placed in this pass, by share, if shares take turns."""
         self.to_block: dict[Job, None] = {}
         """Heads that can never run, to be reported."""
 
     def refresh(self, state: State) -> None:
         """Judge the heads of all touched shares again."""
+        by_sequence = self.order is VisitOrder.SUBMITTED
         for share in self.touched:
             heads = share.current_heads()
-            if heads is not share.heads:
+            if heads != share.heads:
                 self._change_heads(state, share, heads)
-            for entry in heads:
-                self._judge(state, entry)
+            rank = latest = 0
+            for job in heads:
+                when = job.sequence if by_sequence else self._when(job)
+                if share.ranks_heads:
+                    latest = when = max(latest, when)
+                    rank += 1
+                self._judge(state, job, (when, rank, job.sequence, job))
         self.touched.clear()
+
+    def begin_turns(self) -> None:
+        """Let all shares have had no turn yet."""
+        self.touched |= dict.fromkeys(self.turns)
+        self.turns.clear()
 
     def remove_placed(self, job: Job) -> None:
         """Take a head out that was placed; its share is touched if others wait behind it."""
         share = job.share
-        share.heads.remove(job.head_entry)  # type: ignore[arg-type]
+        share.heads.remove(job)
+        if self.order is VisitOrder.ROUND_ROBIN:
+            self.turns[share] = self.turns.get(share, 0) + 1
         self._unlist(job)
         if job.in_share_entry is not None:
             self._unlist_in_share(job)
@@ -63,25 +80,31 @@ class Heads:
     def report_blocked(self, state: State) -> None:
         """Decide :class:`Block` for the heads found to be blocked since the last time, if they still are."""
         for job in self.to_block:
-            if job.since is not None and (reason := never_fits(job)) is not None and reason != job.blocked:
+            if (
+                job.since is not None
+                and (reason := never_fits(job, state.options)) is not None
+                and reason != job.blocked
+            ):
                 job.blocked = reason
                 state.decisions.append(Block(state.now, job.id, job.share.name, reason))
         self.to_block.clear()
 
-    def _change_heads(self, state: State, share: Share, heads: list[HeadEntry]) -> None:
-        if share.heads:
-            jobs = [entry[3] for entry in heads]
-            for entry in share.heads:
-                if entry[3] not in jobs:
-                    self._leave(state, entry[3])
-        for entry in heads:
-            job = entry[3]
+    def _change_heads(self, state: State, share: Share, heads: list[Job]) -> None:
+        for job in share.heads:
+            if job not in heads:
+                self._leave(state, job)
+        for job in heads:
             if job.since is None:
                 job.since = state.now
         share.heads = heads
 
-    def _judge(self, state: State, entry: HeadEntry) -> None:
-        job = entry[3]
+    def _when(self, job: Job) -> int:
+        """Return what the order of visits compares first, where that is not the sequence number."""
+        if self.order is VisitOrder.ROUND_ROBIN:
+            return self.turns.get(job.share, 0)
+        return job.since or 0
+
+    def _judge(self, state: State, job: Job, entry: HeadEntry) -> None:
         target: list[HeadEntry] | None = self.entitled
         in_share = None
         for account, instances in job.parts:
@@ -101,6 +124,8 @@ class Heads:
                 state.decisions.append(Unblock(state.now, job.id, job.share.name))
             if job.share.in_share_preemption and _could_make_room(job):
                 in_share = entry
+        if job.share.held_back:
+            target = in_share = None
         if target is not job.head_list or entry != job.head_entry:
             self._unlist(job)
             job.head_list, job.head_entry = target, entry
@@ -139,10 +164,8 @@ def _could_make_room(job: Job) -> bool:
     """Return whether the share would be within its limit without its jobs of lower priority, which there are."""
     found = False
     for account, instances in job.parts:
-        excess = account.used + instances - account.ceiling
-        for entry in reversed(account.placed):
-            if -entry[0] >= job.priority:
-                break
+        excess = account.used + instances - account.in_share_ceiling
+        for entry in account.below(job.priority):
             found = True
             excess -= entry[3]
             if excess <= 0:

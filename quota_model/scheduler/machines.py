@@ -89,16 +89,17 @@ def dispatch(state: State, job: Job, placement: Placement, lines: tuple[LedgerLi
 
 
 def start_nominated(state: State) -> None:
-    """Dispatch, in the order of their decisions, nominated jobs whose victims have stopped and whose machines are
-    free, without taking what earlier ones need beyond their own victims.
+    """Dispatch, in the order of their decisions, nominated jobs whose victims have stopped (unless the options do
+    not ask for that) and whose machines are free, without taking what earlier ones need beyond their own victims.
     """
+    waits_for_stops = not state.options.start_on_free_machines
     state.freed = False
     if not state.nominations:
         return
     claimed: dict[Pool, int] = {}
     for nomination in tuple(state.nominations.values()):
         job = nomination.job
-        if not nomination.stops and all(
+        if not (waits_for_stops and nomination.stops) and all(
             account.pool.capacity - account.pool.machines - claimed.get(account.pool, 0) >= instances
             for account, instances in job.parts
         ):

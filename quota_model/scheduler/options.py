@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["HeadOfLine", "OptionLine", "Rounding", "SchedulerOptions", "Tag", "VictimOrder"]
+__all__ = [
+    "FrontOrder",
+    "HeadOfLine",
+    "OptionLine",
+    "OwnCapacityOrder",
+    "Rounding",
+    "SchedulerOptions",
+    "Tag",
+    "VictimOrder",
+    "VisitOrder",
+]
 
 
 class Tag(StrEnum):
@@ -29,6 +39,30 @@ class HeadOfLine(StrEnum):
     """One head per instance type; a job of several types is a head when it is the first of each of them."""
     BEST_EFFORT = "best_effort"
     """What does not fit is skipped: a job is looked at after those before it did not fit."""
+
+
+class VisitOrder(StrEnum):
+    """In which order the heads of all shares are looked at, in each rule.
+
+    Heads that are alike in it are looked at by their rank among the heads of their share, then by sequence number.
+    With ``best_effort``, no head is looked at before one that its share ranks higher.
+    """
+
+    SUBMITTED = "submitted"
+    """By sequence number: first submitted to the queue, first looked at."""
+    AT_HEAD = "at_head"
+    """By the time since which they are heads: who has waited longest at the front of a share goes first."""
+    ROUND_ROBIN = "round_robin"
+    """Shares take turns: heads of shares for which fewer jobs were placed in this pass go first."""
+
+
+class OwnCapacityOrder(StrEnum):
+    """To which of a share's placed jobs its own capacity is attributed first; what is left of them borrows."""
+
+    PRIORITY = "priority"
+    """Higher priority, then earlier decision, then sequence number."""
+    DECISION = "decision"
+    """Earlier decision, then sequence number, whatever the priority."""
 
 
 class VictimOrder(StrEnum):
@@ -61,6 +95,18 @@ class Rounding(StrEnum):
     UP = "up"
 
 
+class FrontOrder(StrEnum):
+    """How the shares' queues are merged into the front of the job queue; each keeps its own order."""
+
+    ENTITLED = "entitled"
+    """Shares whose next job stays within their own limits, counting what is put before it as placed; then by that
+    job's sequence number."""
+    SUBMITTED = "submitted"
+    """By the next job's sequence number."""
+    PRIORITY = "priority"
+    """By the next job's priority, higher first; then by its sequence number."""
+
+
 class OptionLine(NamedTuple):
     """One option as a report shows it."""
 
@@ -71,55 +117,136 @@ class OptionLine(NamedTuple):
     summary: str
 
 
-_TAGS_AND_SUMMARIES: Final = {
-    "head_of_line": (Tag.INFERRED, "which waiting jobs of a share are looked at"),
-    "victim_order": (Tag.CHOSEN, "which of several possible victims is stopped first"),
-    "borrow_unowned_capacity": (Tag.INFERRED, "whether environment capacity that no share owns can be borrowed"),
-    "borrow_without_limit": (Tag.CHOSEN, "whether a share borrows instance types it has no capacity limit for"),
-    "borrow_limit_rounding": (Tag.CHOSEN, "how a borrow limit that is no whole number of instances is rounded"),
-    "disabled_shares_lend": (Tag.CHOSEN, "whether the idle capacity of a disabled share is lent"),
-    "returned_jobs_keep_their_place": (Tag.CHOSEN, "whether preempted and retried jobs keep their submission order"),
-}
+def _about(tag: Tag, summary: str) -> dict[str, Any]:
+    return {"tag": tag, "summary": summary}
 
 
 @dataclass(frozen=True, slots=True)
 class SchedulerOptions:
     """What the model assumes where AWS Batch documents no behaviour.
 
-    The defaults are those of ``docs/scheduling-model.md``; each field says how certain its default is.
+    The defaults are those of ``docs/scheduling-model.md``, which also says what is not an option and why; each field
+    says how certain its default is.
     """
 
-    head_of_line: HeadOfLine = HeadOfLine.STRICT
+    head_of_line: HeadOfLine = field(
+        default=HeadOfLine.STRICT, metadata=_about(Tag.INFERRED, "which waiting jobs of a share are looked at")
+    )
     """Inferred: AWS documents that jobs at the front block those behind."""
-    victim_order: VictimOrder = VictimOrder.KUEUE
-    """Chosen: AWS names the inputs of its choice (borrowed instances, relative priority, duration), no formula."""
-    borrow_unowned_capacity: bool = False
-    """Inferred: AWS's example counts the limits of other shares as borrowable, and nothing else."""
-    borrow_without_limit: bool = False
-    """Chosen: a share with borrow limit -1 does not borrow an instance type that it has no limit for."""
-    borrow_limit_rounding: Rounding = Rounding.DOWN
-    """Chosen: a limit of 1 with a borrow limit of 50 percent lends nothing to the share."""
-    disabled_shares_lend: bool = True
-    """Chosen: a disabled share goes on lending what its remaining jobs do not use."""
-    returned_jobs_keep_their_place: bool = True
+    visit_order: VisitOrder = field(
+        default=VisitOrder.SUBMITTED,
+        metadata=_about(Tag.CHOSEN, "in which order the heads of all shares are looked at"),
+    )
+    """Chosen: AWS documents that idle capacity goes out first in, first out, and not over what."""
+    returned_jobs_keep_their_place: bool = field(
+        default=True, metadata=_about(Tag.CHOSEN, "whether preempted and retried jobs keep their submission order")
+    )
     """Chosen: a preempted or retried job waits at the place that its submission gave it, not at the end."""
+    disabled_shares_dispatch: bool = field(
+        default=True, metadata=_about(Tag.INFERRED, "whether jobs that wait in a disabled share are still placed")
+    )
+    """Inferred: AWS documents that jobs submitted before can finish; here that includes those that still wait. If
+    not, they wait until the share is enabled; nominated ones go on."""
+
+    borrow_unowned_capacity: bool = field(
+        default=False, metadata=_about(Tag.INFERRED, "whether environment capacity that no share owns can be borrowed")
+    )
+    """Inferred: AWS's example counts the limits of other shares as borrowable, and nothing else."""
+    borrow_without_limit: bool = field(
+        default=False,
+        metadata=_about(Tag.CHOSEN, "whether a share borrows instance types it has no capacity limit for"),
+    )
+    """Chosen: a share with borrow limit -1 does not borrow an instance type that it has no limit for."""
+    borrow_limit_rounding: Rounding = field(
+        default=Rounding.DOWN,
+        metadata=_about(Tag.CHOSEN, "how a borrow limit that is no whole number of instances is rounded"),
+    )
+    """Chosen: a limit of 1 with a borrow limit of 50 percent lends nothing to the share."""
+    disabled_shares_lend: bool = field(
+        default=True, metadata=_about(Tag.CHOSEN, "whether the idle capacity of a disabled share is lent")
+    )
+    """Chosen: a disabled share goes on lending what its remaining jobs do not use."""
+    own_capacity_order: OwnCapacityOrder = field(
+        default=OwnCapacityOrder.PRIORITY,
+        metadata=_about(Tag.CHOSEN, "which of a share's jobs hold its own capacity, and which borrow"),
+    )
+    """Chosen: AWS does not say which of a share's jobs is the one that borrows."""
+
+    victim_order: VictimOrder = field(
+        default=VictimOrder.KUEUE, metadata=_about(Tag.CHOSEN, "which of several possible victims is stopped first")
+    )
+    """Chosen: AWS names the inputs of its choice (borrowed instances, relative priority, duration), no formula."""
+    spare_victims: bool = field(
+        default=True, metadata=_about(Tag.CHOSEN, "whether victims that later ones made needless are let go")
+    )
+    """Chosen: victims are taken in order until there are enough; then, from the last to the first, each one that can
+    be spared is let go. If not, all that were taken are stopped."""
+    nominated_jobs_can_be_victims: bool = field(
+        default=True,
+        metadata=_about(Tag.CHOSEN, "whether a job that has its quota and waits for machines can lose it to another"),
+    )
+    """Chosen: it loses no work, so it goes before jobs that run."""
+    reclaim_for_environment: bool = field(
+        default=True, metadata=_about(Tag.CHOSEN, "whether an entitled job also reclaims what the environment lacks")
+    )
+    """Chosen: it does, where limits add up to more than the environment. If not, it reclaims for the ledger alone,
+    and waits while the environment lacks more of some instance type than that."""
+    in_share_preemption_borrows: bool = field(
+        default=True, metadata=_about(Tag.CHOSEN, "whether in-share preemption may leave the share borrowing")
+    )
+    """Chosen: a share may end above its own limits, within its borrow limit. If not, within its own limits."""
+    in_share_preemption_reclaims: bool = field(
+        default=True,
+        metadata=_about(Tag.CHOSEN, "whether in-share preemption may be completed by cross-share preemption"),
+    )
+    """Chosen: what is still short once the share ends within its own limits is reclaimed from borrowers."""
+    start_on_free_machines: bool = field(
+        default=False,
+        metadata=_about(
+            Tag.CHOSEN, "whether a preemptor starts on machines that are free while its victims still stop"
+        ),
+    )
+    """Chosen: it waits for all its victims."""
+
+    heads_pay_off_debts: bool = field(
+        default=False,
+        metadata=_about(Tag.CHOSEN, "whether nothing is placed while more is borrowed than lent after a lowered limit"),
+    )
+    """Chosen: a job makes up for what it lacks itself. If it has to pay off, the ledger must hold in full once it is
+    placed: an entitled job reclaims the whole debt of its instance types, and others wait."""
+    changes_withdraw_nominations: bool = field(
+        default=True, metadata=_about(Tag.CHOSEN, "whether a changed configuration lets nominated jobs wait again")
+    )
+    """Chosen: they are decided anew under the new configuration. If not, only those that can never run any more wait
+    again; the others keep their quota."""
+
+    front_of_queue_order: FrontOrder = field(
+        default=FrontOrder.ENTITLED,
+        metadata=_about(Tag.CHOSEN, "how the shares' queues are merged into the front of the job queue"),
+    )
+    """Chosen: AWS documents "job priority and share usage", and no more. It changes what a snapshot shows alone."""
+    environment_reason_first: bool = field(
+        default=True,
+        metadata=_about(Tag.CHOSEN, "whether a job too large for environment and share is told of the environment"),
+    )
+    """Chosen: AWS documents a reason for each, not which one wins. Time-limit actions match the reason."""
 
     def lines(self) -> tuple[OptionLine, ...]:
         """Return every option with its value, for the foot of a report."""
-        default = SchedulerOptions()
         return tuple(
             OptionLine(
-                field.name,
-                _shown(getattr(self, field.name)),
-                getattr(self, field.name) == getattr(default, field.name),
-                *_TAGS_AND_SUMMARIES[field.name],
+                option.name,
+                _shown(getattr(self, option.name)),
+                getattr(self, option.name) == option.default,
+                option.metadata["tag"],
+                option.metadata["summary"],
             )
-            for field in fields(self)
+            for option in fields(self)
         )
 
     def to_json(self) -> dict[str, Any]:
         """Return the options as plain JSON values."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {option.name: getattr(self, option.name) for option in fields(self)}
 
     def __str__(self) -> str:
         return "\n".join(

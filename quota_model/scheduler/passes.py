@@ -13,7 +13,6 @@ from quota_model.scheduler.machines import Nomination, dispatch, end_nomination,
 from quota_model.scheduler.state import State, wait_again
 from quota_model.scheduler.victims import (
     Needs,
-    Ranking,
     Victim,
     cross_share_victims,
     in_share_needs,
@@ -34,6 +33,8 @@ _STATUS_REASONS = {
 def run(state: State) -> None:
     """Place all heads that can be placed now."""
     heads = state.heads
+    if heads.turns:
+        heads.begin_turns()
     if state.freed:
         start_nominated(state)
     if heads.touched:
@@ -65,7 +66,7 @@ def _place_entitled(state: State) -> bool:
             _place(state, head, Placement.ENTITLED)
             return True
         short = shortage(head)
-        victims = cross_share_victims(head, short, Ranking(state.options.victim_order, state.now))
+        victims = cross_share_victims(state, head, short)
         if victims is not None:
             _place(state, head, Placement.ENTITLED, _stop_all(state, head, victims, short))
             return True
@@ -96,17 +97,16 @@ def _preempt_in_share(state: State) -> bool:
     """Rule 3: place the first head for which jobs of its share with lower priority can make room, reclaiming from
     borrowers what is then still short of the share's own limits.
     """
-    ranking = Ranking(state.options.victim_order, state.now)
     for entry in state.heads.in_share:
         head = entry[3]
         if is_hopeless(head):
             continue
         needs = in_share_needs(head)
-        victims = in_share_victims(head, needs, ranking)
+        victims = in_share_victims(state, head, needs)
         if victims is None:
             continue
         short = shortage(head)
-        reclaimed = cross_share_victims(head, short, ranking) if short else []
+        reclaimed = cross_share_victims(state, head, short) if short else []
         if reclaimed is None:
             raise AssertionError(f"{head.id}: what could be reclaimed a moment ago cannot be reclaimed now")
         stops = _stop_all(state, head, victims, needs) | _stop_all(state, head, reclaimed, short)
@@ -121,7 +121,7 @@ def _place(state: State, head: Job, placement: Placement, victims: dict[Job, Non
     share.remove_waiting(head)
     state.heads.remove_placed(head)
     head.decided_at = state.now
-    enough = not victims
+    enough = not victims or state.options.start_on_free_machines
     lines = []
     for account, instances in head.parts:
         lines.append(account.place(head, instances))

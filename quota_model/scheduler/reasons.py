@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from quota_model.scheduler.job import Job
+    from quota_model.scheduler.options import SchedulerOptions
 
 ENVIRONMENT_MAX: Final = (
     "MISCONFIGURATION:SERVICE_ENVIRONMENT_MAX_RESOURCE - Service environment(s) associated with the job queue "
@@ -46,20 +47,21 @@ TERMINATED: Final = "Terminated by user"
 """Stands where the user's own reason belongs, which the scheduler does not know."""
 
 
-def never_fits(job: Job) -> str | None:
+def never_fits(job: Job, options: SchedulerOptions) -> str | None:
     """Return AWS's reason why a job can never run as the queue is configured, or ``None`` if it can.
 
-    The checks compare with configured limits, whatever is running, in the order of AWS's table; the first that
-    fails in any instance type names the reason.
+    The checks compare with configured limits, whatever is running, in the order of AWS's table (or the environment's
+    last: option ``environment_reason_first``); the first that fails in any instance type names the reason.
     """
-    parts = job.parts
-    if any(instances > account.pool.capacity for account, instances in parts):
+    parts, share = job.parts, job.share
+    above_environment = any(instances > account.pool.capacity for account, instances in parts)
+    if above_environment and options.environment_reason_first:
         return ENVIRONMENT_MAX
     if any(instances > account.ceiling for account, instances in parts):
-        return BORROW_LIMIT if job.share.borrows else SHARE_LIMIT
-    if any(instances > account.largest for account, instances in parts):
+        return BORROW_LIMIT if share.borrows else SHARE_LIMIT
+    if any(instances > account.own_and_lendable for account, instances in parts):
         return BORROWABLE
-    return None
+    return ENVIRONMENT_MAX if above_environment else None
 
 
 def time_limit(reason: str) -> str:

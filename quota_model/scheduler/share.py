@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from quota_model.design import QuotaShare
 from quota_model.scheduler.books import Account
-from quota_model.scheduler.job import HeadEntry, Job, Shape
+from quota_model.scheduler.job import Job, Shape
 from quota_model.scheduler.options import HeadOfLine
 from quota_model.scheduler.sorted_queue import SortedQueue
 
@@ -31,12 +31,15 @@ class Share:
         "design",
         "enabled",
         "heads",
+        "held_back",
         "in_share_preemption",
         "lanes",
         "live",
         "name",
         "shapes",
     )
+    ranks_heads = False
+    """Whether its heads are visited in its own order, whatever the order among shares."""
 
     def __init__(self, name: str, design: QuotaShare) -> None:
         self.name = name
@@ -48,8 +51,10 @@ class Share:
         self.in_share_preemption = False
         self.accounts: dict[str, Account] = {}
         self.lanes: dict[object, Lane] = {}
-        self.heads: list[HeadEntry] = []
-        """Its heads as they were when last judged, each with its place in the order of visits."""
+        self.held_back = False
+        """Whether its waiting jobs are not placed (it is disabled, and option ``disabled_shares_dispatch`` is off)."""
+        self.heads: list[Job] = []
+        """Its heads as they were when last judged, in its order."""
         self.live = 0
         """How many of its jobs have not ended."""
         self.shapes: dict[tuple[tuple[str, int], ...], Shape] = {}
@@ -75,17 +80,9 @@ class Share:
             else:
                 lane.remove((-job.priority, job.sequence, job))
 
-    def current_heads(self) -> list[HeadEntry]:
-        """Return the heads in the share's order, each with its place in the order of visits: its sequence."""
-        heads = self.heads
-        for lane in self.lanes.values():
-            first = lane.first
-            if first is not None:
-                _, sequence, job = first
-                if heads and heads[0][3] is job:
-                    return heads  # as last judged: the sequence of a head does not change
-                return [(sequence, 0, sequence, job)]
-        return []
+    def current_heads(self) -> list[Job]:
+        """Return the heads in the share's order."""
+        return [lane.first[2] for lane in self.lanes.values() if lane.first is not None]
 
     def waiting(self) -> Iterator[Job]:
         """Yield the waiting jobs in the share's order."""
@@ -109,9 +106,9 @@ class _PerUnitShare(Share):
     def lanes_of(self, request: Mapping[str, int]) -> tuple[Lane, ...]:
         return tuple(self._lane(unit) for unit in request)
 
-    def current_heads(self) -> list[HeadEntry]:
+    def current_heads(self) -> list[Job]:
         firsts = {first[1]: first for lane in self.lanes.values() if (first := lane.first) is not None}
-        return [(sequence, 0, sequence, job) for _, sequence, job in sorted(firsts.values()) if self._is_head(job)]
+        return [job for _, _, job in sorted(firsts.values()) if self._is_head(job)]
 
     @staticmethod
     def _is_head(job: Job) -> bool:
@@ -124,18 +121,14 @@ class _BestEffortShare(Share):
     """
 
     __slots__ = ()
+    ranks_heads = True
 
     def lanes_of(self, request: Mapping[str, int]) -> tuple[Lane, ...]:
         return (self._lane(tuple(request.items())),)
 
-    def current_heads(self) -> list[HeadEntry]:
+    def current_heads(self) -> list[Job]:
         firsts = [first for lane in self.lanes.values() if (first := lane.first) is not None]
-        latest = 0
-        heads = []
-        for rank, (_, sequence, job) in enumerate(sorted(firsts)):
-            latest = max(latest, sequence)
-            heads.append((latest, rank, sequence, job))
-        return heads
+        return [job for _, _, job in sorted(firsts)]
 
 
 _KINDS = {HeadOfLine.STRICT: Share, HeadOfLine.PER_UNIT: _PerUnitShare, HeadOfLine.BEST_EFFORT: _BestEffortShare}

@@ -51,7 +51,7 @@ class State:
         """Deleted shares with jobs that still have to stop."""
         self.jobs: dict[str, Job] = {}
         """All jobs that have not ended."""
-        self.heads = Heads()
+        self.heads = Heads(options.visit_order)
         self.nominations: dict[Job, Nomination] = {}
         """Nominated jobs in the order of their decisions."""
         self.freed = False
@@ -130,6 +130,9 @@ def stop_completed(state: State, job: Job) -> None:
 
 
 def withdraw_nominations(state: State) -> None:
-    """Let every nominated job wait again, since the configuration it was decided under has changed."""
+    """Let every nominated job wait again, since the configuration it was decided under has changed; or, if the
+    options say so, those alone that can never run now.
+    """
     for job in tuple(state.nominations):
-        requeue(state, job, RequeueCause.NOMINATION_WITHDRAWN)
+        if state.options.changes_withdraw_nominations or reasons.never_fits(job, state.options) is not None:
+            requeue(state, job, RequeueCause.NOMINATION_WITHDRAWN)

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from quota_model.scheduler.decisions import PreemptionKind
 from quota_model.scheduler.job import Job
-from quota_model.scheduler.options import VictimOrder
+from quota_model.scheduler.options import SchedulerOptions, VictimOrder
 
 if TYPE_CHECKING:
     from quota_model.scheduler.books import Pool
+    from quota_model.scheduler.state import State
 
 __all__ = [
     "Needs",
-    "Ranking",
     "Victim",
     "cross_share_victims",
     "in_share_needs",
@@ -48,13 +48,6 @@ class Victim(NamedTuple):
     borrowed: dict[Pool, int]
 
 
-class Ranking(NamedTuple):
-    """How victims are put in order."""
-
-    order: VictimOrder
-    now: int
-
-
 def shortage(head: Job) -> Needs:
     """Return ``short``: by how much the placement of a head would break the ledger rule or exceed the environment."""
     short: Needs = {}
@@ -65,16 +58,18 @@ def shortage(head: Job) -> Needs:
     return short
 
 
-def cross_share_victims(head: Job, short: Needs, ranking: Ranking) -> list[Victim] | None:
+def cross_share_victims(state: State, head: Job, short: Needs) -> list[Victim] | None:
     """Take victims from other shares out of the books until the entitled head is no longer short.
 
     Candidates are the jobs with a borrowed part of an instance type that is short. Returns ``None``, with the
     books unchanged, if all of them together are not enough.
     """
-    borrowed = _borrowed(short, head)
+    if not _may_reclaim(head, state.options):
+        return None
+    borrowed = _borrowed(short, head, state.options)
     candidates = _jobs(borrowed)
     lowered = {account for pool in short for account in pool.accounts if account.used > account.ceiling}
-    taken = _take_until(candidates, borrowed, short, ranking, lambda: not shortage(head), lambda: shortage(head))
+    taken = _take_until(state, candidates, borrowed, short, lambda: not shortage(head), lambda: shortage(head))
     if taken is None:
         return None
     return [
@@ -89,21 +84,19 @@ def cross_share_victims(head: Job, short: Needs, ranking: Ranking) -> list[Victi
     ]
 
 
-def in_share_victims(head: Job, needs: Needs, ranking: Ranking) -> list[Victim] | None:
+def in_share_victims(state: State, head: Job, needs: Needs) -> list[Victim] | None:
     """Take jobs of the head's share with strictly lower priority out of the books until the head can be placed.
 
     It can be placed when its share ends within its limit and nothing is short, or when its share ends within its
     own capacity limits and cross-share reclaim can cover what is short; the caller then has to reclaim that.
     """
+    options = state.options
     candidates: dict[Job, None] = {}
     borrowed: _Borrowed = {}
     for account, _ in head.parts:
-        for entry in reversed(account.placed):
-            if -entry[0] >= head.priority:
-                break
-            candidates[entry[4]] = None
+        candidates |= dict.fromkeys(job for _, _, _, _, job in account.below(head.priority) if _may_go(job, options))
         borrowed[account.pool] = dict(account.borrowers())
-    taken = _take_until(candidates, borrowed, needs, ranking, lambda: _fits(head), lambda: in_share_needs(head))
+    taken = _take_until(state, candidates, borrowed, needs, lambda: _fits(head, options), lambda: in_share_needs(head))
     return None if taken is None else [Victim(job, PreemptionKind.IN_SHARE, _part_of(job, borrowed)) for job in taken]
 
 
@@ -122,23 +115,27 @@ def in_share_needs(head: Job) -> Needs:
     """Return what is short, or above the share's limit, whichever is more."""
     needs = shortage(head)
     for account, instances in head.parts:
-        above = account.used + instances - account.ceiling
+        above = account.used + instances - account.in_share_ceiling
         if above > needs.get(account.pool, 0):
             needs[account.pool] = above
     return needs
 
 
-def _fits(head: Job) -> bool:
+def _fits(head: Job, options: SchedulerOptions) -> bool:
     for account, instances in head.parts:
-        if account.used + instances > account.ceiling:
+        if account.used + instances > account.in_share_ceiling:
             return False
     short = shortage(head)
-    return not short or (head.is_entitled and _reclaimable(head, short))
+    return not short or (
+        options.in_share_preemption_reclaims and head.is_entitled and _reclaimable(head, short, options)
+    )
 
 
-def _reclaimable(head: Job, short: Needs) -> bool:
+def _reclaimable(head: Job, short: Needs, options: SchedulerOptions) -> bool:
     """Return whether all cross-share candidates together would cover what is short."""
-    candidates = _jobs(_borrowed(short, head))
+    if not _may_reclaim(head, options):
+        return False
+    candidates = _jobs(_borrowed(short, head, options))
     for job in candidates:
         _leave(job)
     covered = not shortage(head)
@@ -147,8 +144,22 @@ def _reclaimable(head: Job, short: Needs) -> bool:
     return covered
 
 
-def _borrowed(short: Needs, head: Job) -> _Borrowed:
-    """Return what jobs of other shares borrow of the instance types that are short."""
+def _may_reclaim(head: Job, options: SchedulerOptions) -> bool:
+    """Return whether a head may reclaim what it is short of: unless that includes what the environment lacks, the
+    ledger has to be short of as much.
+    """
+    return options.reclaim_for_environment or all(
+        account.lacking_with(instances) <= max(0, account.ledger_short_with(instances))
+        for account, instances in head.parts
+    )
+
+
+def _may_go(job: Job, options: SchedulerOptions) -> bool:
+    return job.nomination is None or options.nominated_jobs_can_be_victims
+
+
+def _borrowed(short: Needs, head: Job, options: SchedulerOptions) -> _Borrowed:
+    """Return what jobs of other shares that can be victims borrow of the instance types that are short."""
     found: _Borrowed = {}
     for pool in short:
         parts: dict[Job, int] = {}
@@ -158,6 +169,8 @@ def _borrowed(short: Needs, head: Job) -> _Borrowed:
         for account in pool.accounts:
             if account.used > account.limit and account.share is not head.share:
                 parts.update(account.borrowers())
+        if not options.nominated_jobs_can_be_victims:
+            found[pool] = {job: part for job, part in parts.items() if _may_go(job, options)}
     return found
 
 
@@ -170,15 +183,15 @@ def _part_of(job: Job, borrowed: _Borrowed) -> dict[Pool, int]:
 
 
 def _take_until(
+    state: State,
     candidates: Iterable[Job],
     borrowed: _Borrowed,
     needs: Needs,
-    ranking: Ranking,
     enough: Callable[[], bool],
     still_short: Callable[[], Needs],
 ) -> list[Job] | None:
     taken: list[Job] = []
-    for job in _in_order(candidates, borrowed, needs, ranking, still_short):
+    for job in _in_order(state, candidates, borrowed, needs, still_short):
         _leave(job)
         taken.append(job)
         if enough():
@@ -187,8 +200,8 @@ def _take_until(
         for job in taken:
             _come_back(job)
         return None
-    if len(taken) == 1:
-        return taken  # it was not enough without any, so that this one cannot be spared
+    if len(taken) == 1 or not state.options.spare_victims:
+        return taken  # a single one cannot be spared: it was not enough without any
     for job in tuple(reversed(taken)):
         _come_back(job)
         if enough():
@@ -209,14 +222,15 @@ def _come_back(job: Job) -> None:
 
 
 def _in_order(
+    state: State,
     candidates: Iterable[Job],
     borrowed: _Borrowed,
     needs: Needs,
-    ranking: Ranking,
     still_short: Callable[[], Needs],
 ) -> Iterable[Job]:
     """Yield the candidates in the order in which they have to go."""
-    if ranking.order is VictimOrder.LEAST_OVERRECLAIM:
+    order = state.options.victim_order
+    if order is VictimOrder.LEAST_OVERRECLAIM:
         left = dict.fromkeys(candidates)
         while left:
             short = still_short()
@@ -224,10 +238,10 @@ def _in_order(
             del left[job]
             yield job
         return
-    if ranking.order is VictimOrder.KUEUE:
+    if order is VictimOrder.KUEUE:
         heap = _ranked([(job, 0) for job in candidates])
     else:
-        heap = _ranked([(job, _own_key(job, borrowed, needs, ranking)) for job in candidates])
+        heap = _ranked([(job, _own_key(job, borrowed, needs, order, state.now)) for job in candidates])
     heapq.heapify(heap)
     while heap:
         yield heapq.heappop(heap)[-1]
@@ -252,8 +266,8 @@ def _ranked(keys: Iterable[tuple[Job, _Key]]) -> list[_Ranked]:
     ]
 
 
-def _own_key(job: Job, borrowed: _Borrowed, needs: Needs, ranking: Ranking) -> _Key:
-    match ranking.order:
+def _own_key(job: Job, borrowed: _Borrowed, needs: Needs, order: VictimOrder, now: int) -> _Key:
+    match order:
         case VictimOrder.NEWEST:
             return -job.decided_at
         case VictimOrder.OLDEST:
@@ -261,9 +275,9 @@ def _own_key(job: Job, borrowed: _Borrowed, needs: Needs, ranking: Ranking) -> _
         case VictimOrder.LARGEST_BORROWER:
             return -sum(borrowed[pool].get(job, 0) for pool in needs)
         case VictimOrder.CHEAPEST:
-            return sum(job.instances_of(pool) for pool in needs) * (ranking.now - job.decided_at)
+            return sum(job.instances_of(pool) for pool in needs) * (now - job.decided_at)
         case _:
-            raise AssertionError(f"{ranking.order} has no key of its own")
+            raise AssertionError(f"{order} has no key of its own")
 
 
 def _overshoot(job: Job, short: Needs) -> tuple[int, ...]:

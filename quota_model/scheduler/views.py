@@ -86,6 +86,8 @@ class Wait(StrEnum):
     BEHIND = "behind"
     """Other jobs of its share are looked at first."""
     ENVIRONMENT_DISABLED = "environment_disabled"
+    SHARE_DISABLED = "share_disabled"
+    """Its share is disabled, and option ``disabled_shares_dispatch`` is off."""
     OWN_LIMIT = "own_limit"
     """Its share, which does not borrow, has used up its limit."""
     BORROW_LIMIT = "borrow_limit"

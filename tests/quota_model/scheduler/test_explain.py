@@ -46,7 +46,7 @@ def test_environment_full_although_entitled() -> None:
     explanation = story.scheduler.explain("b")
     assert explanation.wait is Wait.ENVIRONMENT_FULL
     assert explanation.sentence == (
-        f"1 of the environment's 1 x {G} are used; b asks for 1 and nothing that covers it is borrowed"
+        f"1 of the environment's 1 x {G} are used; b asks for 1 and nothing that it could take back covers it"
     )
 
 
