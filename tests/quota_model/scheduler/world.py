@@ -4,6 +4,7 @@ they must agree and all that must always hold is checked."""
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import fields
 from itertools import combinations
 from math import inf
 from random import Random
@@ -24,6 +25,7 @@ from quota_model.scheduler import (
     EnvironmentReplaced,
     Event,
     Fail,
+    FrontJob,
     HeadOfLine,
     JobEnded,
     JobRetried,
@@ -35,7 +37,6 @@ from quota_model.scheduler import (
     PriorityChanged,
     QueueStateChanged,
     Requeue,
-    Rounding,
     Scheduler,
     SchedulerOptions,
     ShareAdded,
@@ -45,9 +46,9 @@ from quota_model.scheduler import (
     StopCompleted,
     TimeLimitExpired,
     Unblock,
-    VictimOrder,
 )
-from tests.quota_model.scheduler.reference import Reference, RefJob, Said
+from tests.quota_model.scheduler.reference import Reference
+from tests.quota_model.scheduler.reference_books import RefJob, Said
 
 UNITS = ("ml.g5.xlarge", "ml.p5.48xlarge")
 
@@ -55,8 +56,17 @@ UNITS = ("ml.g5.xlarge", "ml.p5.48xlarge")
 class CheckedReference(Reference):
     """The reference, which proves each set of victims by trying all smaller ones."""
 
+    def run_pass(self, now: int) -> list[Said]:
+        self.left = 10 * len(self.jobs) + 10
+        return super().run_pass(now)
+
     def place(self, head: RefJob, rule: str, cross: list[RefJob], in_share: list[RefJob]) -> None:
+        self.left -= 1
+        assert self.left >= 0, "a pass ends"
+        options = self.options
+        assert head.share.enabled or options.disabled_shares_dispatch, "a disabled share's jobs wait if told so"
         gone = [*in_share, *cross]
+        assert options.nominated_jobs_can_be_victims or all(victim.on_machines for victim in gone)
         short = self.short(head, in_share)
         rest = [job for job in self.placed() if job not in in_share]
         borrowing = {job for unit in short for job in self.borrowed_parts(unit, rest)}
@@ -65,19 +75,27 @@ class CheckedReference(Reference):
             assert victim.share is head.share, "I9: an in-share victim is of the same share"
             assert victim.priority < head.priority, "I9: an in-share victim has strictly lower priority"
             assert head.share.design.in_share_preemption, "I9: in-share preemption is on"
-        assert self.lets_in(head, in_share, cross), "I10: the victims are sufficient"
-        if len(gone) <= 6:
+        assert self.lets_in(head, rule, in_share, cross), "I10: the victims are sufficient"
+        if options.spare_victims and len(gone) <= 6:
             for size in range(len(gone)):
                 for fewer in combinations(gone, size):
                     kept = [[job for job in jobs if job in fewer] for jobs in (in_share, cross)]
-                    assert not self.lets_in(head, *kept), "I10: the victims are minimal"
+                    assert not self.lets_in(head, rule, *kept), "I10: the victims are minimal"
         super().place(head, rule, cross, in_share)
+        if options.heads_pay_off_debts:
+            assert not any(self.debt(unit, self.placed()) for unit in head.request), "whoever is placed pays off"
 
-    def lets_in(self, head: RefJob, in_share: list[RefJob], cross: list[RefJob]) -> bool:
-        """Whether the head may be placed if these jobs go."""
-        if self.short(head, [*in_share, *cross]) or not self.within(head, True, in_share):
+    def lets_in(self, head: RefJob, rule: str, in_share: list[RefJob], cross: list[RefJob]) -> bool:
+        """Whether a rule may place the head if these jobs go."""
+        may_borrow = {
+            "entitled": False,
+            "borrowing": True,
+            "in_share": self.options.in_share_preemption_borrows and not cross,
+        }
+        if self.short(head, [*in_share, *cross]) or not self.within(head, may_borrow[rule], in_share):
             return False
-        return not cross or self.within(head, False, in_share)
+        reclaims = {"entitled": True, "borrowing": False, "in_share": self.options.in_share_preemption_reclaims}
+        return not cross or (reclaims[rule] and self.may_reclaim(head, in_share))
 
 
 class World:
@@ -95,6 +113,7 @@ class World:
         self.changed_priorities: set[str] = set()
         self.decided: set[str] = set()
         """Jobs that were dispatched or nominated before."""
+        self.nominated: set[str] = set()
         self.excess: dict[str, float] = {}
         self.reconfigured = False
 
@@ -115,9 +134,10 @@ class World:
 
     def decide(self) -> tuple[Decision, ...]:
         """Run a pass of both, and check everything."""
+        expected = self.reference.run_pass(self.now)
         decisions = self.scheduler.run_pass(self.now)
         said = [short for decision in decisions if (short := _in_short(decision)) is not None]
-        assert said == self.reference.run_pass(self.now), "the scheduler decides what the reference decides"
+        assert said == expected, "the scheduler decides what the reference decides"
         for decision in decisions:
             self._check_decision(decision)
         assert self.scheduler.run_pass(self.now) == (), "I12: a second pass changes nothing"
@@ -125,9 +145,13 @@ class World:
         return decisions
 
     def _check_decision(self, decision: Decision) -> None:
+        starts = decision.job_id in self.nominated and isinstance(decision, Dispatch)
+        self.nominated.discard(decision.job_id)
         match decision:
             case Dispatch():
                 self.dispatches[decision.job_id] += 1
+            case Nominate():
+                self.nominated.add(decision.job_id)
             case Preempt():
                 assert self.preempted_at.get(decision.job_id) != self.now, (
                     "I11: nobody is preempted twice at one instant"
@@ -135,7 +159,8 @@ class World:
                 self.preempted_at[decision.job_id] = self.now
         if isinstance(decision, Dispatch | Nominate):
             for line in decision.lines:
-                assert line.used <= line.capacity, "I1: no placement exceeds the environment"
+                kept = starts and not self.scheduler.options.changes_withdraw_nominations
+                assert kept or line.used <= line.capacity, "I1: no placement exceeds the environment"
             self._check_order(decision.job_id)
 
     def _check_order(self, job_id: str) -> None:
@@ -199,19 +224,20 @@ class World:
             if share.removed:
                 continue
             heads = reference.heads_of(share)
-            assert [front.job_id for front in shown[share.name]] == [job.id for job in heads]
+            assert shown[share.name] == tuple(map(_front, heads)), "the fronts of the shares, and since when"
             for head in heads:
                 reason = self.scheduler.blocked_reason(head.id)
                 expected = reference.never_fits(head)
                 assert (reason is None) == (expected is None), "a head that never fits has a reason"
                 assert expected is None or (reason is not None and expected in reason), "F3.8's reason"
-                if reference.environment.state is State.ENABLED:
+                if reference.environment.state is State.ENABLED and reference.dispatches(share):
                     self._check_head(head)
+        assert self.scheduler.front_of_queue() == tuple(map(_front, reference.front_of_queue()))
 
     def _check_head(self, head: RefJob) -> None:
         reference = self.reference
         assert not reference.within(head, True) or reference.short(head), "I7: no head waits that fits"
-        if reference.within(head, False):
+        if reference.within(head, False) and reference.may_reclaim(head, []):
             everyone = reference.cross_candidates(head, [])
             assert reference.short(head, everyone), "I6: no entitled head waits while enough is borrowed"
         if head.share.design.in_share_preemption and reference.never_fits(head) is None:
@@ -219,15 +245,24 @@ class World:
             assert not lower or not reference.fits_without(head, lower), "rule 3: no head waits for lower priorities"
 
     def _check_jobs(self) -> None:
+        reference = self.reference
         views = {view.job_id: view for view in self.scheduler.jobs()}
-        assert list(views) == list(self.reference.jobs), "I13: a job is in the queue until it ends, once"
-        for job in self.reference.live():
+        assert list(views) == list(reference.jobs), "I13: a job is in the queue until it ends, once"
+        for job in reference.live():
             view = views[job.id]
             assert view.nominated == (job.phase == "nominated")
             assert view.stopping == (job.phase == "stopping")
+            assert view.stopping_for == next((other.id for other in reference.nominated if job in other.stops), None)
+            assert view.decided_at == (job.decided if job.placed else None)
             assert (view.priority, view.sequence, view.preemptions) == (job.priority, job.sequence, job.preemptions)
             over = self.lost[job.id] + job.on_machines
             assert view.attempts == self.dispatches[job.id] == over, "I13: attempts add up"
+        for index, job in enumerate(reference.nominated):
+            assert not reference.can_start(job, reference.nominated[:index]), "nobody waits for machines that are free"
+
+
+def _front(job: RefJob) -> FrontJob:
+    return FrontJob(job.id, job.share.name, job.since)
 
 
 def _in_short(decision: Decision) -> Said | None:
@@ -252,18 +287,17 @@ def _in_short(decision: Decision) -> Said | None:
 
 
 def some_options(random: Random) -> SchedulerOptions:
-    """Half of the time the defaults."""
+    """Half of the time the defaults; else some of each option's values."""
     if random.random() < 0.5:
         return SchedulerOptions()
-    return SchedulerOptions(
-        head_of_line=random.choice(list(HeadOfLine)),
-        victim_order=random.choice(list(VictimOrder)),
-        borrow_unowned_capacity=random.random() < 0.3,
-        borrow_without_limit=random.random() < 0.3,
-        borrow_limit_rounding=random.choice(list(Rounding)),
-        disabled_shares_lend=random.random() < 0.7,
-        returned_jobs_keep_their_place=random.random() < 0.7,
-    )
+    return SchedulerOptions(**{option.name: _some_value(random, option.default) for option in fields(SchedulerOptions)})
+
+
+def _some_value(random: Random, default: Any) -> Any:
+    if isinstance(default, bool):
+        return default is (random.random() < 0.7)
+    values: Any = type(default)
+    return random.choice(list(values))
 
 
 def some_limits(random: Random, most: int) -> CapacityLimits:
@@ -346,7 +380,7 @@ def terminate(world: World, random: Random) -> Event | None:
 
 
 def expire(world: World, random: Random) -> Event | None:
-    blocked = [job for job in world.reference.heads() if world.reference.never_fits(job)]
+    blocked = [job for job in world.reference.all_heads() if world.reference.never_fits(job)]
     return TimeLimitExpired(world.now, random.choice(blocked).id, "reason") if blocked else None
 
 
