@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
+from enum import Enum
 from pathlib import Path
 from typing import Final
 
 from quota_model.rules import CATALOGUE, Rule
-from quota_model.scheduler import HeadOfLine, Rounding, SchedulerOptions, VictimOrder
+from quota_model.scheduler import SchedulerOptions
 from tools.timelines import SCENARIOS, timeline
 
 __all__ = ["generated_pages"]
 
 DOCS: Final = Path(__file__).parent.parent / "docs"
-_CHOICES: Final = {"head_of_line": HeadOfLine, "victim_order": VictimOrder, "borrow_limit_rounding": Rounding}
+_FIRST_OPTIONS: Final = {
+    "head_of_line": "Whose turn it is",
+    "borrow_unowned_capacity": "What is borrowed, and by whom",
+    "victim_order": "Who has to go",
+    "heads_pay_off_debts": "When the configuration changes",
+    "front_of_queue_order": "What is shown",
+}
+"""The heading before each option that begins a group."""
 
 
 def generated_pages() -> dict[Path, str]:
@@ -61,10 +69,6 @@ def _source(rule: Rule) -> str:
 
 
 def _options_page() -> str:
-    rows = [
-        f"| `{line.name}` | `{line.value}`{_others(line.name)} | {line.tag} | {line.summary} |"
-        for line in SchedulerOptions().lines()
-    ]
     return "\n".join(
         [
             "# Where AWS is silent",
@@ -73,23 +77,32 @@ def _options_page() -> str:
             "scheduler had to decide,",
             "the decision is an option with a name, shown at the foot of every report. *Inferred* is what AWS's text "
             "or samples imply,",
-            "*chosen* what nothing implies. All rules, with what each rests on: [how it schedules](../scheduling-model.md).",
+            "*chosen* what nothing implies. All rules, with what each rests on, and the choices that are no options: "
+            "[how it schedules](../scheduling-model.md).",
+            *_options_tables(),
             "",
-            "| option | default, others | | what it decides |",
-            "|---|---|---|---|",
-            *rows,
-            "",
-            "What each value means, and how to give them: [`SchedulerOptions`](model.md"
-            "#quota_model.scheduler.options.SchedulerOptions).",
+            "What each value means: [`SchedulerOptions`](model.md#quota_model.scheduler.options.SchedulerOptions). "
+            "The [local AWS](../guides/local-aws.md) takes",
+            "them on its command line: `quotactl local up --assume visit_order=round_robin`.",
             "",
         ]
     )
 
 
-def _others(name: str) -> str:
+def _options_tables() -> list[str]:
+    lines = []
+    for line in SchedulerOptions().lines():
+        if line.name in _FIRST_OPTIONS:
+            lines += ["", f"## {_FIRST_OPTIONS[line.name]}", ""]
+            lines += ["| option | default, others | | what it decides |", "|---|---|---|---|"]
+        values = ", ".join(f"`{value}`" for value in _values(line.name))
+        lines.append(f"| `{line.name}` | {values} | {line.tag} | {line.summary} |")
+    return lines
+
+
+def _values(name: str) -> list[str]:
+    """Return what an option can be, its default first."""
     default = getattr(SchedulerOptions(), name)
-    choices = _CHOICES.get(name)
-    others = (
-        [str(choice) for choice in choices if choice != default] if choices else [{True: "no", False: "yes"}[default]]
-    )
-    return "".join(f", `{other}`" for other in others)
+    if isinstance(default, Enum):
+        return [str(default), *(str(choice) for choice in type(default) if choice is not default)]
+    return ["yes", "no"] if default else ["no", "yes"]

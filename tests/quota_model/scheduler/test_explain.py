@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from quota_model.scheduler import JobSubmitted, SchedulerError, ShareReplaced, Wait
+from quota_model.design import State
+from quota_model.scheduler import JobSubmitted, SchedulerError, SchedulerOptions, ShareReplaced, Wait
 from tests.quota_model.scheduler.story import G, Story, borrow, lend, reserve
 
 
@@ -58,6 +59,27 @@ def test_behind_which_head() -> None:
     assert explanation.wait is Wait.BEHIND
     assert explanation.sentence.startswith("last is number 3 in A, whose head is head: A holds 1 of its 1")
     assert explanation.jobs == ("head", "behind")
+
+
+def test_share_disabled_if_it_does_not_dispatch() -> None:
+    story = Story(1, reserve("A", 1), options=SchedulerOptions(disabled_shares_dispatch=False))
+    for job in ("runs", "waits", "behind"):
+        story.submit(job, "A")
+    story.replace(reserve("A", 1, state=State.DISABLED))
+    explanation = story.scheduler.explain("waits")
+    assert explanation.wait is Wait.SHARE_DISABLED
+    assert str(explanation) == "A is DISABLED, and jobs that wait in it are not placed; enable the share"
+    assert "whose head is waits: A is DISABLED" in story.scheduler.explain("behind").sentence
+
+
+def test_environment_full_for_who_does_not_reclaim_for_it() -> None:
+    options = SchedulerOptions(reclaim_for_environment=False)
+    story = Story(3, borrow("A", 2), borrow("B", 2), options=options)
+    story.submit("a", "A", 3)
+    story.submit("b", "B")
+    explanation = story.scheduler.explain("b")
+    assert explanation.wait is Wait.ENVIRONMENT_FULL
+    assert explanation.sentence.endswith("b asks for 1 and nothing that it could take back covers it")
 
 
 def test_victims_that_are_stopping() -> None:
