@@ -161,17 +161,11 @@ class Account:
         the environment lacks, whichever is more; 0 if the instances could be placed.
         """
         short = self.ledger_short_with(instances)
-        lacking = self.lacking_with(instances)
+        pool = self.pool
+        lacking = pool.used + instances - pool.capacity
         if lacking > short:
             short = lacking
         return short if short > 0 else 0
-
-    def lacking_with(self, instances: int) -> int:
-        """Return how many instances the environment would lack if the share held that many more; below 0 if any
-        are left.
-        """
-        pool = self.pool
-        return pool.used + instances - pool.capacity
 
     def ledger_short_with(self, instances: int) -> int:
         """Return by how much the share would break the ledger rule if it held that many more; below 0 if it would
@@ -193,7 +187,8 @@ class Account:
     def enter(self, job: Job, instances: int) -> None:
         """Enter a placed job into the order of attribution."""
         placed = self.placed
-        entry = (self._rank(job), job.decided_at, job.sequence, instances, job)
+        priority = -job.priority if self.by_priority else 0
+        entry = (priority, job.decided_at, job.sequence, instances, job)
         if placed and entry < placed[-1]:
             insort(placed, entry)
         else:
@@ -202,7 +197,8 @@ class Account:
     def strike(self, job: Job) -> None:
         """Take a job out of the order of attribution."""
         placed = self.placed
-        del placed[bisect_left(placed, (self._rank(job), job.decided_at, job.sequence))]
+        priority = -job.priority if self.by_priority else 0
+        del placed[bisect_left(placed, (priority, job.decided_at, job.sequence))]
 
     def below(self, priority: int) -> list[PlacedEntry]:
         """Return the share's placed jobs of a lower priority."""
@@ -227,6 +223,3 @@ class Account:
             found.append((job, held))
             beyond -= held
         return found
-
-    def _rank(self, job: Job) -> int:
-        return -job.priority if self.by_priority else 0

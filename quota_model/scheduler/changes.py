@@ -70,7 +70,9 @@ def _submitted(state: State, event: happened.JobSubmitted) -> None:
 
 
 def _started(state: State, event: happened.JobStarted) -> None:
-    _in_phase(state, event.job_id, (DISPATCHED, STOPPING), "start").running = True
+    job = _in_phase(state, event.job_id, (DISPATCHED, STOPPING), "start")
+    job.running = True
+    job.rank_as_victim()
 
 
 def _ended(state: State, event: happened.JobEnded) -> None:
@@ -103,6 +105,7 @@ def _terminate(state: State, job: Job, status_reason: str) -> None:
         fail(state, job, status_reason)
     else:
         job.terminating = True
+        job.rank_as_victim()
 
 
 def _time_limit_expired(state: State, event: happened.TimeLimitExpired) -> None:
@@ -124,6 +127,7 @@ def _priority_changed(state: State, event: happened.PriorityChanged) -> None:
         for account, _ in job.parts:
             account.strike(job)
         job.priority = event.priority
+        job.rank_as_victim()
         for account, instances in job.parts:
             account.enter(job, instances)
     state.heads.touched[share] = None

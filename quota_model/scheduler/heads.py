@@ -46,7 +46,7 @@ class Heads:
         by_sequence = self.order is VisitOrder.SUBMITTED
         for share in self.touched:
             heads = share.current_heads()
-            if heads != share.heads:
+            if heads is not share.heads:
                 self._change_heads(state, share, heads)
             rank = latest = 0
             for job in heads:

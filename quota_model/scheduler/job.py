@@ -75,6 +75,7 @@ class Job:
         "since",
         "stopping_for",
         "terminating",
+        "victim_rank",
     )
 
     def __init__(
@@ -106,6 +107,21 @@ class Job:
         """The list of heads that it is in, if any."""
         self.head_entry: HeadEntry | None = None
         self.in_share_entry: HeadEntry | None = None
+        self.victim_rank: tuple[int, ...] = ()
+        """Its place among victims, while it is placed; the smallest goes first."""
+
+    def rank_as_victim(self) -> None:
+        """Find its place among victims anew: what loses nothing or little goes first, then lower priority, later
+        decision, higher sequence number, which makes the place unique.
+        """
+        self.victim_rank = (
+            not self.terminating,
+            self.nomination is None,
+            self.running,
+            self.priority,
+            -self.decided_at,
+            -self.sequence,
+        )
 
     def instances_of(self, pool: Pool) -> int:
         """Return how many instances of one type it asks for."""

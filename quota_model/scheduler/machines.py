@@ -57,6 +57,7 @@ def nominate(state: State, nomination: Nomination) -> None:
     for victim in nomination.stops:
         victim.stopping_for = job
     nomination.update_claims()
+    job.rank_as_victim()
 
 
 def end_nomination(state: State, job: Job) -> dict[Job, None]:
@@ -83,6 +84,7 @@ def dispatch(state: State, job: Job, placement: Placement, lines: tuple[LedgerLi
     """Start a job on machines."""
     job.phase = DISPATCHED
     job.attempts += 1
+    job.rank_as_victim()
     for account, instances in job.parts:
         account.pool.machines += instances
     state.decisions.append(_dispatch((state.now, job.id, job.share.name, placement, lines)))

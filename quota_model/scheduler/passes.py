@@ -11,8 +11,8 @@ from quota_model.scheduler.decisions import Nominate, Placement, Preempt, Preemp
 from quota_model.scheduler.job import STOPPING, Job
 from quota_model.scheduler.machines import Nomination, dispatch, end_nomination, nominate, start_nominated
 from quota_model.scheduler.state import State, wait_again
+from quota_model.scheduler.victim_ranking import Needs
 from quota_model.scheduler.victims import (
-    Needs,
     Victim,
     cross_share_victims,
     in_share_needs,

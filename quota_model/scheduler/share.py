@@ -82,7 +82,13 @@ class Share:
 
     def current_heads(self) -> list[Job]:
         """Return the heads in the share's order."""
-        return [lane.first[2] for lane in self.lanes.values() if lane.first is not None]
+        heads = self.heads
+        for lane in self.lanes.values():
+            first = lane.first
+            if first is not None:
+                job = first[2]
+                return heads if heads and heads[0] is job else [job]
+        return []
 
     def waiting(self) -> Iterator[Job]:
         """Yield the waiting jobs in the share's order."""

@@ -6,21 +6,20 @@ victims stay out; if it does not, everybody is put back and nobody is stopped.
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from quota_model.scheduler.decisions import PreemptionKind
 from quota_model.scheduler.job import Job
-from quota_model.scheduler.options import SchedulerOptions, VictimOrder
+from quota_model.scheduler.options import SchedulerOptions
+from quota_model.scheduler.victim_ranking import Borrowed, Needs, in_order
 
 if TYPE_CHECKING:
     from quota_model.scheduler.books import Pool
     from quota_model.scheduler.state import State
 
 __all__ = [
-    "Needs",
     "Victim",
     "cross_share_victims",
     "in_share_needs",
@@ -28,16 +27,6 @@ __all__ = [
     "is_hopeless",
     "shortage",
 ]
-
-Needs = dict["Pool", int]
-"""How many instances are short, by pool; only pools that are short."""
-
-
-_Borrowed = dict["Pool", dict[Job, int]]
-"""The borrowed parts of jobs, by pool."""
-_Key = int | tuple[int, ...]
-"""What a victim order compares of a job; one order compares two figures."""
-_Ranked = tuple[bool, bool, bool, _Key, int, int, int, Job]
 
 
 class Victim(NamedTuple):
@@ -92,7 +81,7 @@ def in_share_victims(state: State, head: Job, needs: Needs) -> list[Victim] | No
     """
     options = state.options
     candidates: dict[Job, None] = {}
-    borrowed: _Borrowed = {}
+    borrowed: Borrowed = {}
     for account, _ in head.parts:
         candidates |= dict.fromkeys(job for _, _, _, _, job in account.below(head.priority) if _may_go(job, options))
         borrowed[account.pool] = dict(account.borrowers())
@@ -149,7 +138,7 @@ def _may_reclaim(head: Job, options: SchedulerOptions) -> bool:
     ledger has to be short of as much.
     """
     return options.reclaim_for_environment or all(
-        account.lacking_with(instances) <= max(0, account.ledger_short_with(instances))
+        account.short_with(instances) == max(0, account.ledger_short_with(instances))
         for account, instances in head.parts
     )
 
@@ -158,9 +147,9 @@ def _may_go(job: Job, options: SchedulerOptions) -> bool:
     return job.nomination is None or options.nominated_jobs_can_be_victims
 
 
-def _borrowed(short: Needs, head: Job, options: SchedulerOptions) -> _Borrowed:
+def _borrowed(short: Needs, head: Job, options: SchedulerOptions) -> Borrowed:
     """Return what jobs of other shares that can be victims borrow of the instance types that are short."""
-    found: _Borrowed = {}
+    found: Borrowed = {}
     for pool in short:
         parts: dict[Job, int] = {}
         found[pool] = parts
@@ -174,24 +163,26 @@ def _borrowed(short: Needs, head: Job, options: SchedulerOptions) -> _Borrowed:
     return found
 
 
-def _jobs(borrowed: _Borrowed) -> dict[Job, None]:
+def _jobs(borrowed: Borrowed) -> Collection[Job]:
+    if len(borrowed) == 1:
+        return next(iter(borrowed.values()))
     return dict.fromkeys(chain.from_iterable(borrowed.values()))
 
 
-def _part_of(job: Job, borrowed: _Borrowed) -> dict[Pool, int]:
+def _part_of(job: Job, borrowed: Borrowed) -> dict[Pool, int]:
     return {pool: parts[job] for pool, parts in borrowed.items() if job in parts}
 
 
 def _take_until(
     state: State,
-    candidates: Iterable[Job],
-    borrowed: _Borrowed,
+    candidates: Collection[Job],
+    borrowed: Borrowed,
     needs: Needs,
     enough: Callable[[], bool],
     still_short: Callable[[], Needs],
 ) -> list[Job] | None:
     taken: list[Job] = []
-    for job in _in_order(state, candidates, borrowed, needs, still_short):
+    for job in in_order(state, candidates, borrowed, needs, still_short):
         _leave(job)
         taken.append(job)
         if enough():
@@ -219,68 +210,3 @@ def _leave(job: Job) -> None:
 def _come_back(job: Job) -> None:
     for account, instances in job.parts:
         account.take(instances)
-
-
-def _in_order(
-    state: State,
-    candidates: Iterable[Job],
-    borrowed: _Borrowed,
-    needs: Needs,
-    still_short: Callable[[], Needs],
-) -> Iterable[Job]:
-    """Yield the candidates in the order in which they have to go."""
-    order = state.options.victim_order
-    if order is VictimOrder.LEAST_OVERRECLAIM:
-        left = dict.fromkeys(candidates)
-        while left:
-            short = still_short()
-            job = min(_ranked((job, _overshoot(job, short)) for job in left))[-1]
-            del left[job]
-            yield job
-        return
-    if order is VictimOrder.KUEUE:
-        heap = _ranked([(job, 0) for job in candidates])
-    else:
-        heap = _ranked([(job, _own_key(job, borrowed, needs, order, state.now)) for job in candidates])
-    heapq.heapify(heap)
-    while heap:
-        yield heapq.heappop(heap)[-1]
-
-
-def _ranked(keys: Iterable[tuple[Job, _Key]]) -> list[_Ranked]:
-    """Return jobs, each behind its place among victims: what costs nothing first, then the order's own key, then
-    what all orders share. The sequence number makes the place unique.
-    """
-    return [
-        (
-            not job.terminating,
-            job.nomination is None,
-            job.running,
-            key,
-            job.priority,
-            -job.decided_at,
-            -job.sequence,
-            job,
-        )
-        for job, key in keys
-    ]
-
-
-def _own_key(job: Job, borrowed: _Borrowed, needs: Needs, order: VictimOrder, now: int) -> _Key:
-    match order:
-        case VictimOrder.NEWEST:
-            return -job.decided_at
-        case VictimOrder.OLDEST:
-            return job.decided_at
-        case VictimOrder.LARGEST_BORROWER:
-            return -sum(borrowed[pool].get(job, 0) for pool in needs)
-        case VictimOrder.CHEAPEST:
-            return sum(job.instances_of(pool) for pool in needs) * (now - job.decided_at)
-        case _:
-            raise AssertionError(f"{order} has no key of its own")
-
-
-def _overshoot(job: Job, short: Needs) -> tuple[int, ...]:
-    """Return by how much a job overshoots what is still short, then how much of it it covers (more first)."""
-    held = [(job.instances_of(pool), missing) for pool, missing in short.items()]
-    return sum(max(0, has - missing) for has, missing in held), -sum(min(has, missing) for has, missing in held)
