@@ -16,6 +16,7 @@ from quota_model.design import (
     QuotaShare,
     ResourceSharing,
     ServiceEnvironment,
+    SharingStrategy,
     State,
 )
 from quota_model.scheduler import (
@@ -301,7 +302,7 @@ def _some_value(random: Random, default: Any) -> Any:
 
 
 def some_limits(random: Random, most: int) -> CapacityLimits:
-    units = random.choice((UNITS[:1], UNITS[:1], UNITS[1:], UNITS))
+    units = random.choice((UNITS[:1], UNITS[:1], UNITS[:1], UNITS[1:], UNITS))
     return CapacityLimits.of({unit: random.randint(1, most) for unit in units})
 
 
@@ -311,11 +312,12 @@ def some_share(random: Random, name: str) -> QuotaShare:
             ResourceSharing.reserve(),
             ResourceSharing.lend(),
             ResourceSharing.lend_and_borrow(),
+            ResourceSharing.lend_and_borrow(),
             ResourceSharing.lend_and_borrow(borrow_limit=random.choice((0, 50, 100, 200))),
         )
     )
     state = State.DISABLED if random.random() < 0.1 else State.ENABLED
-    return QuotaShare(name, some_limits(random, 4), sharing, random.random() < 0.5, state)
+    return QuotaShare(name, some_limits(random, 5), sharing, random.random() < 0.5, state)
 
 
 def some_environment(random: Random, shares: tuple[QuotaShare, ...]) -> ServiceEnvironment:
@@ -328,9 +330,18 @@ def some_environment(random: Random, shares: tuple[QuotaShare, ...]) -> ServiceE
 
 
 def some_queue(random: Random) -> QuotaQueue:
-    shares = tuple(some_share(random, name) for name in "ABCD"[: random.randint(1, 4)])
+    shares = tuple(some_share(random, name) for name in "ABCD"[: random.choice((1, 2, 3, 3, 4, 4))])
     environment = some_environment(random, shares)
     return QuotaQueue(ServiceEnvironment(environment.capacity_limits), shares)
+
+
+def _some_count(random: Random, share: QuotaShare, unit: str) -> int:
+    """Mostly what the share owns or a little more, now and then what it can never run."""
+    limit = share.capacity_limits.as_instances().get(unit, 0)
+    if random.random() < 0.03:
+        return random.randint(1, 8)
+    more = 2 if share.resource_sharing.strategy is SharingStrategy.LEND_AND_BORROW and random.random() < 0.2 else 0
+    return min(random.choice((1, 1, 1, 2, 2, 3, 4)), max(1, limit + more))
 
 
 def submit(world: World, random: Random) -> Event | None:
@@ -338,11 +349,11 @@ def submit(world: World, random: Random) -> Event | None:
     shares = [share for share in design.quota_shares if share.state is State.ENABLED]
     if not shares or design.state is State.DISABLED or len(world.reference.jobs) >= 16:
         return None
-    share = random.choice(shares)
+    share = shares[world.submitted // 8 % len(shares)]  # in waves, so that shares idle, lend and want it back
     units = list(share.capacity_limits.units)
     if random.random() < 0.05:
         units = list(UNITS)
-    request = {unit: random.choice((1, 1, 1, 2, 2, 3, 4, 6)) for unit in units if random.random() < 0.7}
+    request = {unit: _some_count(random, share, unit) for unit in units if random.random() < 0.7}
     request = request or {units[0]: 1}
     world.submitted += 1
     priority, retries = random.choice((0, 1, 1, 1, 2, 3)), random.choice((None, None, 0, 1))
@@ -414,7 +425,7 @@ def change_queue_state(world: World, random: Random) -> Event | None:
 
 
 OFTEN = (submit, submit, submit, submit, start, start, end, end, complete_stop, complete_stop, change_priority)
-SELDOM = (retry, terminate, expire)
+SELDOM = (retry, terminate, expire, expire)
 CONFIGURATION = (replace_share, add_share, remove_share, replace_environment, change_queue_state)
 
 
@@ -424,5 +435,5 @@ def step(world: World, maker: Any, random: Random) -> None:
     event = maker(world, random)
     if event is not None:
         world.happen(event)
-        if random.random() < 0.8:
+        if random.random() < 0.7:
             world.decide()
