@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo synth test test-aws test-sdk bench check lint format readme docs lock clean
+.PHONY: help setup demo synth test test-aws test-sdk compiled bench check lint format readme docs lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -39,6 +39,10 @@ test-sdk: setup ## test with the SageMaker Python SDK, in build/sdk since it is 
 	@build/sdk/bin/python -m pip install --quiet pip==$(PIP)
 	@build/sdk/bin/python -m pip install --quiet --editable '.[local]' --group sdk
 	build/sdk/bin/python -m pytest tests/sdk
+
+compiled: $(DEV) ## compile the scheduler into a wheel in build/compiled, and test that one
+	@python -m tools.compiled
+	COMPILED_PACKAGES=build/compiled/packages pytest -q tests/repository/test_compiled.py
 
 bench: $(DEV) ## measure, each figure against its reference
 	python -m benchmarks
@@ -83,7 +87,7 @@ lock: ## pin the newest packages that fit, in constraints.txt
 	@rm -rf build/lock && .ci/new-venv build/lock
 	@build/lock/bin/python -m pip install --quiet pip==$(PIP)
 	@build/lock/bin/python -m pip install --quiet --editable '.[local]' --group dev --group node
-	@{ sed -n '/^#/p' constraints.txt; build/lock/bin/python -m pip freeze --exclude-editable; } > build/constraints.txt
+	@{ sed -n '/^#/p' constraints.txt; build/lock/bin/python -m pip freeze --all --exclude pip --exclude-editable; } > build/constraints.txt
 	@mv build/constraints.txt constraints.txt
 
 clean: ## forget everything that make has set up or built

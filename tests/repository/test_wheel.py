@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from email import message_from_string
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,11 @@ def test_the_wheel_has_the_three_packages_their_types_and_the_license(wheel: Pat
     assert {f"{package}/py.typed" for package in ("quota_model", "quota_constructs", "quotactl")} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not [name for name in names if name.endswith(".pyc")]
+
+
+def test_the_wheel_is_for_every_python_and_machine(wheel: Path) -> None:
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(EXTENSION_SUFFIXES[0])]
 
 
 def test_the_wheel_requires_three_packages_and_has_two_extras(wheel: Path) -> None:
