@@ -7,15 +7,8 @@ import sys
 import time
 from random import Random
 
-from tests.quota_model.scheduler.world import (
-    CONFIGURATION,
-    OFTEN,
-    SELDOM,
-    World,
-    some_options,
-    some_queue,
-    step,
-)
+from tests.quota_model.scheduler.happenings import CONFIGURATION, OFTEN, SELDOM, some_options, some_queue, step
+from tests.quota_model.scheduler.world import World
 
 
 def run(seed: int, steps: int) -> None:

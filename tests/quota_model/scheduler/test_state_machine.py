@@ -8,7 +8,8 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from tests.quota_model.scheduler import world as w
+from tests.quota_model.scheduler import happenings as happens
+from tests.quota_model.scheduler.world import World
 
 CHANCE = st.randoms(use_true_random=False)
 
@@ -16,63 +17,63 @@ CHANCE = st.randoms(use_true_random=False)
 class SchedulerMachine(RuleBasedStateMachine):
     @initialize(random=CHANCE)
     def open(self, random: Random) -> None:
-        self.world = w.World(w.some_queue(random), w.some_options(random))
+        self.world = World(happens.some_queue(random), happens.some_options(random))
 
     @rule(random=CHANCE)
     def submit(self, random: Random) -> None:
-        w.step(self.world, w.submit, random)
+        happens.step(self.world, happens.submit, random)
 
     @rule(random=CHANCE)
     def submit_another(self, random: Random) -> None:
-        w.step(self.world, w.submit, random)
+        happens.step(self.world, happens.submit, random)
 
     @rule(random=CHANCE)
     def start(self, random: Random) -> None:
-        w.step(self.world, w.start, random)
+        happens.step(self.world, happens.start, random)
 
     @rule(random=CHANCE)
     def end(self, random: Random) -> None:
-        w.step(self.world, w.end, random)
+        happens.step(self.world, happens.end, random)
 
     @rule(random=CHANCE)
     def retry(self, random: Random) -> None:
-        w.step(self.world, w.retry, random)
+        happens.step(self.world, happens.retry, random)
 
     @rule(random=CHANCE)
     def complete_stop(self, random: Random) -> None:
-        w.step(self.world, w.complete_stop, random)
+        happens.step(self.world, happens.complete_stop, random)
 
     @rule(random=CHANCE)
     def terminate(self, random: Random) -> None:
-        w.step(self.world, w.terminate, random)
+        happens.step(self.world, happens.terminate, random)
 
     @rule(random=CHANCE)
     def expire_time_limit(self, random: Random) -> None:
-        w.step(self.world, w.expire, random)
+        happens.step(self.world, happens.expire, random)
 
     @rule(random=CHANCE)
     def change_priority(self, random: Random) -> None:
-        w.step(self.world, w.change_priority, random)
+        happens.step(self.world, happens.change_priority, random)
 
     @rule(random=CHANCE)
     def replace_share(self, random: Random) -> None:
-        w.step(self.world, w.replace_share, random)
+        happens.step(self.world, happens.replace_share, random)
 
     @rule(random=CHANCE)
     def add_share(self, random: Random) -> None:
-        w.step(self.world, w.add_share, random)
+        happens.step(self.world, happens.add_share, random)
 
     @rule(random=CHANCE)
     def remove_share(self, random: Random) -> None:
-        w.step(self.world, w.remove_share, random)
+        happens.step(self.world, happens.remove_share, random)
 
     @rule(random=CHANCE)
     def replace_environment(self, random: Random) -> None:
-        w.step(self.world, w.replace_environment, random)
+        happens.step(self.world, happens.replace_environment, random)
 
     @rule(random=CHANCE)
     def change_queue_state(self, random: Random) -> None:
-        w.step(self.world, w.change_queue_state, random)
+        happens.step(self.world, happens.change_queue_state, random)
 
     def teardown(self) -> None:
         if hasattr(self, "world"):
