@@ -31,6 +31,8 @@ def test_a_debt_that_was_paid_back_does_not_come_back() -> None:
     story.end("b2")
     story.submit("b3", "B")
     assert story.waiting == ["b3"]
+    story.submit("lender", "L")
+    assert story.preempted == [("b1", "lender", "cross_share")]
 
 
 def in_debt(told: bool, *, in_share: bool = False) -> Story:

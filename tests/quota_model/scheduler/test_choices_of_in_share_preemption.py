@@ -139,3 +139,26 @@ def test_in_share_preemption_goes_on_to_the_own_limit_rather_than_borrow_and_rec
     story.submit("b", "B", 2)
     story.submit("high", "A", 2, priority=5)
     assert story.preempted == [("a2", "high", "in_share"), ("a1", "high", "in_share")]
+
+
+# Where limits add up to more than the environment: reclaim_for_environment
+
+
+def test_in_share_victims_make_room_in_the_environment_as_well() -> None:
+    for told in (True, False):
+        options = SchedulerOptions(reclaim_for_environment=told)
+        story = Story(3, reserve("A", 2, in_share=True), reserve("B", 2), options=options)
+        story.submit_running("low", "A", priority=1)
+        story.submit_running("b", "B", 2)
+        story.submit("high", "A", priority=2)
+        assert story.preempted == [("low", "high", "in_share")]
+
+
+def test_in_share_preemption_takes_more_of_its_own_rather_than_reclaim_for_the_environment_if_told_so() -> None:
+    for told, second in ((True, ("b2", "high", "cross_share")), (False, ("low1", "high", "in_share"))):
+        options = SchedulerOptions(reclaim_for_environment=told)
+        story = Story(5, borrow("A", 4, in_share=True), borrow("B", 2), options=options)
+        for job, share, request in (("low1", "A", 1), ("low2", "A", 1), ("b1", "B", 2), ("b2", "B", 1)):
+            story.submit_running(job, share, request)
+        story.submit("high", "A", 2, priority=2)
+        assert story.preempted == [("low2", "high", "in_share"), second], "without low2, the ledger lacks nothing"

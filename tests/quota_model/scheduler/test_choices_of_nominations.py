@@ -32,6 +32,15 @@ def test_a_nominated_job_waits_for_all_its_victims() -> None:
     assert "lender" in story.dispatched
 
 
+def test_a_nominated_job_waits_for_its_victims_even_if_machines_are_idle() -> None:
+    story = Story(5, lend("L", 2), borrow("B", 1), reserve("R", 2))
+    for job in ("own", "first", "second"):
+        story.submit_running(job, "B")
+    story.submit("lender", "L", 2)
+    story.stopped("first")
+    assert story.nominated == ["lender"], "two machines are idle, and reserved"
+
+
 def test_machines_freed_meanwhile_are_kept_for_earlier_nominations() -> None:
     story = Story(4, borrow("A", 2), borrow("B", 2))
     story.submit_running("a", "A", 4)
@@ -47,16 +56,24 @@ def test_machines_freed_meanwhile_are_kept_for_earlier_nominations() -> None:
     assert dispatched == ["b", "a2", "a3"]
 
 
+def test_the_machines_of_others_are_kept_for_earlier_nominations_too() -> None:
+    story = Story(6, borrow("A", 2), borrow("B", 2), reserve("R", 2))
+    story.submit_running("a", "A", 4)
+    story.submit("r", "R")
+    story.submit("b", "B")
+    story.submit("b2", "B")
+    assert "b2" in story.dispatched, "R leaves a machine idle, and b waits for those of a"
+    story.submit("a2", "A", 2)
+    story.submit("r2", "R")
+    story.end("r")
+    assert story.nominated == ["b", "a2", "r2"], "a2 was decided before r2, and one machine is not enough for it"
+    story.submit("r3", "R")
+    assert story.nominated == ["b", "a2", "r2", "r3"]
+    story.stopped("a")
+    assert story.nominated == []
+
+
 # While victims stop: start_on_free_machines
-
-
-def test_a_nominated_job_waits_for_its_victims_even_if_machines_are_idle() -> None:
-    story = Story(5, lend("L", 2), borrow("B", 1), reserve("R", 2))
-    for job in ("own", "first", "second"):
-        story.submit_running(job, "B")
-    story.submit("lender", "L", 2)
-    story.stopped("first")
-    assert story.nominated == ["lender"], "two machines are idle, and reserved"
 
 
 def test_a_preemptor_starts_on_idle_machines_if_told_so_and_their_owner_waits_for_the_victims() -> None:
@@ -150,12 +167,15 @@ def test_a_nominated_job_can_be_a_victim_at_no_loss_and_hands_its_stops_on() -> 
     assert "lender" in story.dispatched
 
 
-def test_nominated_victims_go_before_dispatched_ones() -> None:
+@pytest.mark.parametrize("running", [True, False])
+def test_nominated_victims_go_before_dispatched_ones(running: bool) -> None:
     story = Story(6, lend("L", 4), borrow("B1", 1, in_share=True), borrow("B2", 1))
     story.submit_running("own1", "B1", priority=9)
     story.submit_running("own2", "B2", priority=9)
     story.submit_running("low", "B1", 2, priority=1)
-    story.submit_running("other", "B2", 2, priority=0)
+    story.submit("other", "B2", 2, priority=0)
+    if running:
+        story.start("other")
     story.submit("high", "B1", 2, priority=5)
     assert story.nominated == ["high"]
     story.submit("lender", "L", 1)
