@@ -62,7 +62,8 @@ def as_table(measurements: Iterable[tuple[str, Measurement]]) -> Table:
     for _, found in measurements:
         mark = {True: " [green]met[/]", False: " [bold red]missed[/]", None: ""}[found.met]
         ratio = "" if found.ratio is None else f"{found.ratio:.3g}"
-        value, reference = (f"{figure:.4g} {found.unit}" for figure in (found.value, found.reference))
+        figures = (found.value, found.reference)
+        value, reference = ("" if figure is None else f"{figure:.4g} {found.unit}" for figure in figures)
         table.add_row(found.name, value, reference, ratio, found.against, f"{found.goal}{mark}")
     return table
 

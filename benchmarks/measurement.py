@@ -14,21 +14,22 @@ __all__ = ["Measurement", "fastest"]
 class Measurement:
     """One figure against its reference, in the same unit.
 
-    ``against`` says what the reference is; ``goal`` what the figure should keep, and ``met`` whether it does.
+    ``against`` says what the reference is; ``goal`` what the figure should keep, and ``met`` whether it does. Without a
+    value, ``against`` says why it could not be measured.
     """
 
     name: str
-    value: float
+    value: float | None
     unit: str
-    reference: float
+    reference: float | None
     against: str
     goal: str = ""
     met: bool | None = None
 
     @property
     def ratio(self) -> float | None:
-        """How many times the reference the value is; ``None`` against nothing."""
-        return self.value / self.reference if self.reference else None
+        """How many times the reference the value is; ``None`` of or against nothing."""
+        return self.value / self.reference if self.value is not None and self.reference else None
 
 
 def fastest(*subjects: Callable[[], object], rounds: int = 5) -> tuple[float, ...]:

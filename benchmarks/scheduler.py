@@ -5,8 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable, Iterator
 
-from benchmarks import _philly
-from benchmarks._references import heap_fifo, simpy_fifo
+from benchmarks import _philly, _philly_speed
 from benchmarks._replay import replay
 from benchmarks.measurement import Measurement, fastest
 from quota_model.design import CapacityLimits, QuotaQueue, QuotaShare, ResourceSharing, ServiceEnvironment
@@ -18,29 +17,10 @@ _FLAT = 1.3
 
 def measure() -> Iterator[Measurement]:
     """Measure jobs per second on the Philly trace, and time and memory per job as the numbers grow."""
-    yield from _on_the_philly_trace()
+    yield from _philly_speed.measure()
     yield from _as_jobs_grow()
     yield _as_shares_grow()
     yield _memory()
-
-
-def _on_the_philly_trace() -> Iterator[Measurement]:
-    jobs, queue = _philly.jobs(), _philly.queue()
-    capacity = sum(queue.service_environment.capacity_limits.as_instances().values())
-    ours, heap, simpy = fastest(
-        lambda: replay(jobs, queue),
-        lambda: heap_fifo(jobs, capacity),
-        lambda: simpy_fifo(jobs, capacity),
-        rounds=3,
-    )
-    rate, heap_rate, simpy_rate = (len(jobs) / seconds for seconds in (ours, heap, simpy))
-    name = "scheduler, Philly trace, 12 shares"
-    yield Measurement(
-        name, rate, "jobs/s", heap_rate, "bare heapq FIFO loop, no quotas", "at least 1/3", rate >= heap_rate / 3
-    )
-    yield Measurement(
-        name, rate, "jobs/s", simpy_rate, "simpy FIFO, no quotas", "at least 2.5", rate >= 2.5 * simpy_rate
-    )
 
 
 def _as_jobs_grow() -> Iterator[Measurement]:

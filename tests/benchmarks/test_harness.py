@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.__main__ import as_json, topics
+from benchmarks.__main__ import as_json, as_table, topics
 from benchmarks.measurement import Measurement, fastest
 
 
@@ -29,6 +29,15 @@ def test_a_measurement_has_its_ratio_to_the_reference_of_the_same_run() -> None:
 
 def test_a_measurement_against_nothing_has_no_ratio() -> None:
     assert Measurement("name", 3.0, "ms", 0.0, "nothing").ratio is None
+
+
+def test_what_could_not_be_measured_says_why() -> None:
+    missing = Measurement("name", None, "ms", None, "not measured: it takes a C compiler")
+
+    (entry,) = as_json([("topic", missing)])
+    (row,) = [list(column.cells) for column in as_table([("topic", missing)]).columns[-2:-1]]
+    assert (entry["value"], entry["ratio"], entry["met"]) == (None, None, None)
+    assert row == ["not measured: it takes a C compiler"]
 
 
 def test_subjects_take_turns() -> None:
