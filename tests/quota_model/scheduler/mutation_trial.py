@@ -166,6 +166,7 @@ NAMED = (
     "documented",
     "choices_of_lending",
     "choices_of_order",
+    "choices_of_heads",
     "choices_of_victims",
     "choices_of_in_share_preemption",
     "choices_of_nominations",
