@@ -102,6 +102,9 @@ def test_a_command_exists_and_takes_these_arguments(command: list[str]) -> None:
         case ["pip", "install", place]:
             extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
             assert place in {".", *(f".[{extra}]" for extra in extras)}
+        case ["HATCH_BUILD_HOOK_ENABLE_CUSTOM=true", *other]:
+            assert (ROOT / "hatch_build.py").is_file()  # tests/repository/test_compiled.py builds with it
+            test_a_command_exists_and_takes_these_arguments(other)
         case ["quotactl", "local", "exec", "--", *other]:
             test_a_command_exists_and_takes_these_arguments(other)
         case ["quotactl", *arguments]:
