@@ -63,7 +63,8 @@ class LedgerLine(NamedTuple):
     """What one instance type's books say with the job placed, its victims gone. Units: instances.
 
     The job could be placed because ``borrowed`` is at most ``lendable`` (or no worse than before, when a lowered
-    limit left more borrowed than lendable) and ``used`` is at most ``capacity``.
+    limit left more borrowed than lendable and option ``heads_pay_off_debts`` is off) and ``used`` is at most
+    ``capacity``.
     """
 
     unit: str

@@ -107,7 +107,8 @@ def _short(job: Job, account: Account, instances: int) -> Explanation:
         return Explanation(job.id, Wait.NOTHING_LENDABLE, sentence, "wait until a lender or borrower frees some")
     what = "is not entitled to take it back" if above else "nothing that it could take back covers it"
     sentence = f"{pool.used} of the environment's {pool.capacity} x {pool.unit} are used; {job.id} asks for {instances}"
-    return Explanation(job.id, Wait.ENVIRONMENT_FULL, f"{sentence} and {what}", "raise the environment's limit")
+    help_ = "wait for jobs to end, or raise the environment's limit"
+    return Explanation(job.id, Wait.ENVIRONMENT_FULL, f"{sentence} and {what}", help_)
 
 
 def _lending(pool: Pool) -> str:

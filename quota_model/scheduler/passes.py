@@ -1,6 +1,7 @@
 """One pass: the three rules, repeated until nothing changes.
 
-Heads are visited by sequence in each rule, and after every placement the pass starts again at rule 1.
+Heads are visited by sequence in each rule (or as option ``visit_order`` says), and after every placement the pass
+starts again at rule 1.
 """
 
 from __future__ import annotations

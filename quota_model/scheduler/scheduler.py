@@ -138,8 +138,8 @@ class Scheduler:
     def front_of_queue(self, limit: int = 100) -> tuple[FrontJob, ...]:
         """Return the first waiting jobs of the queue in dispatch order (GetJobQueueSnapshot, frontOfQueue).
 
-        The shares' orders are merged: shares whose next job is entitled first, counting the jobs put before it as
-        placed, then by that job's sequence.
+        The shares' orders are merged as option ``front_of_queue_order`` says: by default shares whose next job is
+        entitled first, counting the jobs put before it as placed, then by that job's sequence.
         """
         return fronts.front_of_queue(self._state, limit)
 
