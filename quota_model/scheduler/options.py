@@ -126,7 +126,9 @@ class SchedulerOptions:
     """What the model assumes where AWS Batch documents no behaviour.
 
     The defaults are those of ``docs/scheduling-model.md``, which also says what is not an option and why; each field
-    says how certain its default is.
+    says how certain its default is. A choice may be given by its value, such as ``victim_order="newest"``.
+
+    :raises ValueError: if an option does not take the value.
     """
 
     head_of_line: HeadOfLine = field(
@@ -230,6 +232,18 @@ class SchedulerOptions:
         metadata=_about(Tag.CHOSEN, "whether a job too large for environment and share is told of the environment"),
     )
     """Chosen: AWS documents a reason for each, not which one wins. Time-limit actions match the reason."""
+
+    def __post_init__(self) -> None:
+        for option in fields(self):
+            kind: Any = type(option.default)
+            value = getattr(self, option.name)
+            if kind is bool:
+                if type(value) is not bool:
+                    raise ValueError(f"{option.name} is {value!r}; give True or False")
+            elif value not in list(kind):
+                raise ValueError(f"{option.name} is {value!r}; give one of {', '.join(kind)}")
+            else:
+                object.__setattr__(self, option.name, kind(value))
 
     def lines(self) -> tuple[OptionLine, ...]:
         """Return every option with its value, for the foot of a report."""

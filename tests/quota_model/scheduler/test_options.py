@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
+from typing import Any
 
 import pytest
 
@@ -35,3 +37,21 @@ def test_options_are_plain_values_in_json() -> None:
     assert SchedulerOptions().to_json().keys() == set(NAMES)
     assert SchedulerOptions().to_json()["visit_order"] == "submitted"
     assert SchedulerOptions().to_json()["spare_victims"] is True
+
+
+def test_a_choice_may_be_given_by_its_value() -> None:
+    assert SchedulerOptions(victim_order="newest") == SchedulerOptions(victim_order=VictimOrder.NEWEST)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"visit_order": "alphabet"}, "visit_order is 'alphabet'; give one of submitted, at_head, round_robin"),
+        ({"head_of_line": None}, "head_of_line is None; give one of strict, per_unit, best_effort"),
+        ({"spare_victims": "no"}, "spare_victims is 'no'; give True or False"),
+        ({"disabled_shares_lend": 1}, "disabled_shares_lend is 1; give True or False"),
+    ],
+)
+def test_fails_for_a_value_that_an_option_does_not_take(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        SchedulerOptions(**values)
