@@ -37,8 +37,10 @@ def queue_arn_of(quota_share_arn: str) -> str:
     return queue_arn if separator else Fn.select(0, Fn.split(_SHARE, quota_share_arn))
 
 
-def _literal_names(arn: str, service: str, kinds: tuple[str, ...]) -> tuple[str, ...] | None:
-    prefix, _, *rest = arn.split(":", 5) if arn.count(":") >= 5 else ("", "")
+def _literal_names(arn: object, service: str, kinds: tuple[str, ...]) -> tuple[str, ...] | None:
+    if not isinstance(arn, str) or arn.count(":") < 5:  # None comes from an environment variable that is not set.
+        return None
+    prefix, _, *rest = arn.split(":", 5)
     if prefix != "arn" or rest[0] != service:
         return None
     path = rest[-1].split("/")

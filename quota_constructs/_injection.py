@@ -13,6 +13,8 @@ from weakref import WeakKeyDictionary
 from aws_cdk import PropertyInjectors
 from constructs import Construct
 
+from quota_constructs._construction import expect
+
 _Init = TypeVar("_Init", bound=Callable[..., None])
 _injectors_around: WeakKeyDictionary[Construct, list[PropertyInjectors]] = WeakKeyDictionary()
 
@@ -27,6 +29,9 @@ def property_injectable(init: _Init) -> _Init:
 
     @wraps(init)
     def injecting(self: Any, scope: Construct, id: str, **props: Any) -> None:
+        expect(
+            isinstance(scope, Construct), "scope", scope, "a construct", "give the stack, or what else it belongs to"
+        )
         injectors = _injectors_around.get(scope)
         if injectors is None:
             injectors = _injectors_around[scope] = _find_injectors(scope)

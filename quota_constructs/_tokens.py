@@ -9,8 +9,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TypeVar
 
+from quota_constructs._construction import expect
 from quota_constructs.errors import QuotaConstructsError
-from quota_model.design import UNKNOWN, ResourceSharing, Unknown
+from quota_model.design import UNKNOWN, ResourceSharing, SharingStrategy, Unknown
 
 _TEXT_MARKER = "${Token["
 _NUMBERS_END = -1e280  # CDK encodes number tokens as floats around -1.888e289.
@@ -31,7 +32,10 @@ def known_text(value: _Text) -> _Text | Unknown:
 
 
 def known_number(value: float) -> float | Unknown:
-    """Return a number, or ``UNKNOWN`` if it is a token."""
+    """Return a number, or ``UNKNOWN`` if it is a token; 4.0, which Python makes of 8 / 2, is 4."""
+    number: object = value  # True, too, is a number to Python.
+    if isinstance(number, float) and number.is_integer() and not is_token(number):
+        return int(number)
     return UNKNOWN if is_token(value) else value
 
 
@@ -55,13 +59,19 @@ def known_choice(value: str | None, default: _Choice, prop: str) -> _Choice | Un
 
 def known_sharing(sharing: ResourceSharing) -> ResourceSharing:
     """Return the resource sharing of a property as the rules see it."""
+    expect(
+        isinstance(sharing, ResourceSharing),
+        "resource_sharing",
+        sharing,
+        "a ResourceSharing",
+        "give ResourceSharing.reserve(), ResourceSharing.lend() or ResourceSharing.lend_and_borrow(borrow_limit=...)",
+    )
     if UNKNOWN in (sharing.strategy, sharing.borrow_limit):
         raise QuotaConstructsError(
             "resource_sharing has a part that is UNKNOWN, which no template can hold; give a value or a CDK token"
         )
-    strategy, borrow_limit = sharing.strategy, sharing.borrow_limit
-    if not is_token(strategy) and not is_token(borrow_limit):
-        return sharing
-    return ResourceSharing(
-        UNKNOWN if is_token(strategy) else strategy, UNKNOWN if is_token(borrow_limit) else borrow_limit
-    )
+    strategy = known_choice(str(sharing.strategy), SharingStrategy.RESERVE, "resource_sharing's strategy")
+    borrow_limit = sharing.borrow_limit
+    if borrow_limit is not None and not isinstance(borrow_limit, Unknown):
+        borrow_limit = known_number(borrow_limit)
+    return ResourceSharing(strategy, borrow_limit)

@@ -17,6 +17,7 @@ from aws_cdk import aws_ssm as ssm
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
+from quota_constructs._construction import expect, whole_or_not_at_all
 from quota_constructs._findings import add_warnings, refuse_errors
 from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdentity
 from quota_constructs._injection import property_injectable
@@ -32,7 +33,7 @@ from quota_constructs.events import (
 )
 from quota_constructs.job_queue_grants import JobQueueGrants
 from quota_constructs.scheduling_policy import policy_design
-from quota_constructs.service_environment import environment_design
+from quota_constructs.service_environment import environment_design, environment_findings
 from quota_constructs.time_limits import JobStateTimeLimitAction, rendered_time_limits, time_limits_design
 from quota_model import design as model
 from quota_model.design import State
@@ -255,6 +256,7 @@ class TrainingJobQueue(_TrainingJobQueueBase):
         return _LookedUpQueue(scope, id, job_queue_arn_of(scope, f"job queue {job_queue_name!r}", job_queue_name))
 
     @property_injectable
+    @whole_or_not_at_all
     def __init__(
         self,
         scope: Construct,
@@ -268,6 +270,20 @@ class TrainingJobQueue(_TrainingJobQueueBase):
         job_state_time_limit_actions: Sequence[JobStateTimeLimitAction] | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> None:
+        expect(
+            hasattr(scheduling_policy, "scheduling_policy_ref"),
+            "scheduling_policy",
+            scheduling_policy,
+            "a scheduling policy",
+            "give a QuotaShareSchedulingPolicy, defined or imported",
+        )
+        expect(
+            hasattr(service_environment, "service_environment_ref"),
+            "service_environment",
+            service_environment,
+            "a service environment",
+            "give a ServiceEnvironment, defined or imported",
+        )
         self._own_design = model.QuotaQueue(
             service_environment=environment_design(service_environment),
             name=known_name(job_queue_name),
@@ -280,6 +296,7 @@ class TrainingJobQueue(_TrainingJobQueueBase):
         warnings = refuse_errors(
             (
                 *check_job_queue(self._own_design),
+                *environment_findings(service_environment),
                 *check_service_environment_use(self._own_design.service_environment, queues),
             )
         )

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
+from quota_constructs._construction import whole_or_not_at_all
 from quota_constructs._injection import inherit_injectors, property_injectable
 from quota_constructs.job_queue import TrainingJobQueue
 from quota_constructs.quota_share import QuotaShare
@@ -93,6 +94,7 @@ class QuotaManagedQueue(Construct):
         return queue
 
     @property_injectable
+    @whole_or_not_at_all
     def __init__(
         self,
         scope: Construct,

@@ -14,6 +14,7 @@ from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
 from quota_constructs._arns import names_in_arn, queue_arn_of
+from quota_constructs._construction import expect, whole_or_not_at_all
 from quota_constructs._findings import add_warnings, refuse_errors
 from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdentity
 from quota_constructs._injection import property_injectable
@@ -227,6 +228,7 @@ class QuotaShare(_QuotaShareBase):
         return _ImportedQuotaShare(scope, id, arn, quota_share_name, queue_arn)
 
     @property_injectable
+    @whole_or_not_at_all
     def __init__(
         self,
         scope: Construct,
@@ -240,6 +242,8 @@ class QuotaShare(_QuotaShareBase):
         state: State | str | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> None:
+        _expect_a_queue(job_queue)
+        _expect_a_boolean(in_share_preemption)
         name = id if quota_share_name is None else quota_share_name
         self._design = model.QuotaShare(
             known_text(name),
@@ -249,8 +253,8 @@ class QuotaShare(_QuotaShareBase):
             known_choice(state, State.ENABLED, "state"),
         )
         warnings = refuse_errors(check_quota_share(self._design))
-        super().__init__(scope, id, physical_name=name)
         self._queue_arn = _arn_of_queue(job_queue)
+        super().__init__(scope, id, physical_name=name)
         self._resource = batch.CfnQuotaShare(
             self,
             "Resource",
@@ -283,6 +287,27 @@ class QuotaShare(_QuotaShareBase):
     def _create_after(self, other: QuotaShare) -> None:
         """Let CloudFormation create this share only when another of the same stack exists."""
         self._resource.add_resource_dependency(other._resource)
+
+
+def _expect_a_queue(job_queue: object) -> None:
+    expect(
+        isinstance(job_queue, _TrainingJobQueueBase) or hasattr(job_queue, "job_queue_ref"),
+        "job_queue",
+        job_queue,
+        "a job queue",
+        "give a TrainingJobQueue, defined or imported; of a QuotaManagedQueue, its job_queue",
+    )
+
+
+def _expect_a_boolean(in_share_preemption: object) -> None:
+    # Anything else would be true in Python, "DISABLED" and every token included.
+    expect(
+        in_share_preemption in (True, False, None),
+        "in_share_preemption",
+        in_share_preemption,
+        "True or False",
+        "give one of them; what only a deployment knows goes to the L1, which is node.default_child",
+    )
 
 
 def _arn_of_queue(queue: refs.IJobQueueRef) -> str:

@@ -11,6 +11,7 @@ from aws_cdk import aws_batch as batch
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
+from quota_constructs._construction import whole_or_not_at_all
 from quota_constructs._findings import add_warnings, refuse_errors
 from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdentity
 from quota_constructs._injection import property_injectable
@@ -99,6 +100,7 @@ class QuotaShareSchedulingPolicy(_QuotaShareSchedulingPolicyBase):
         return _ImportedPolicy(scope, id, scheduling_policy_arn)
 
     @property_injectable
+    @whole_or_not_at_all
     def __init__(
         self,
         scope: Construct,

@@ -12,6 +12,7 @@ from aws_cdk import aws_batch as batch
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
+from quota_constructs._construction import whole_or_not_at_all
 from quota_constructs._findings import add_warnings, refuse_errors
 from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdentity
 from quota_constructs._injection import property_injectable
@@ -20,7 +21,7 @@ from quota_constructs._tokens import is_token, known_choice, known_name
 from quota_constructs.service_environment_grants import ServiceEnvironmentGrants
 from quota_model import design as model
 from quota_model.design import UNKNOWN, State
-from quota_model.rules import check_service_environment
+from quota_model.rules import Finding, check_service_environment
 
 __all__ = ["IServiceEnvironment", "ServiceEnvironment"]
 
@@ -115,6 +116,7 @@ class ServiceEnvironment(_ServiceEnvironmentBase):
         return _ImportedEnvironment(scope, id, service_environment_arn)
 
     @property_injectable
+    @whole_or_not_at_all
     def __init__(
         self,
         scope: Construct,
@@ -161,3 +163,12 @@ def environment_design(environment: refs.IServiceEnvironmentRef) -> model.Servic
     if isinstance(environment, batch.CfnServiceEnvironment):
         return model.ServiceEnvironment(limits_of_resource(environment.capacity_limits), UNKNOWN)
     return model.ServiceEnvironment(model.CapacityLimits((model.CapacityLimit(UNKNOWN, UNKNOWN),)), UNKNOWN)
+
+
+def environment_findings(environment: refs.IServiceEnvironmentRef) -> tuple[Finding, ...]:
+    """Judge an environment that a quota-managed queue is given; ours was judged when it was defined."""
+    return (
+        ()
+        if isinstance(environment, ServiceEnvironment)
+        else check_service_environment(environment_design(environment))
+    )

@@ -9,6 +9,7 @@ from typing import Any
 
 from aws_cdk import Duration
 
+from quota_constructs._construction import expect
 from quota_constructs._tokens import is_token, known_number, known_text
 from quota_model import design as model
 
@@ -49,6 +50,13 @@ class JobStateTimeLimitAction:
 
 def time_limits_design(actions: Sequence[JobStateTimeLimitAction]) -> tuple[model.JobStateTimeLimitAction, ...]:
     """Return time-limit actions as the rules see them."""
+    remedy = "write JobStateTimeLimitAction(JobStateTimeLimitReason..., Duration.hours(1)), in a list"
+    expect(isinstance(actions, Sequence), "job_state_time_limit_actions", actions, "a list", remedy)
+    for action in actions:
+        # Upstream's structure of the same name has the same fields.
+        is_action = hasattr(action, "max_time")
+        expect(is_action, "item of job_state_time_limit_actions", action, "a JobStateTimeLimitAction", remedy)
+        expect(isinstance(action.max_time, Duration), "max_time", action.max_time, "a Duration", remedy)
     return tuple(
         model.JobStateTimeLimitAction(
             known_text(action.reason),

@@ -10,6 +10,7 @@ from aws_cdk import Resource
 from constructs import Construct, IConstruct
 
 from quota_constructs._identity import ImportedIdentity
+from quota_constructs._limits import expect_numbers_by_instance_type
 
 __all__ = ["ITrainingPlan", "TrainingPlan"]
 
@@ -62,6 +63,7 @@ class TrainingPlan(Resource):
         self, scope: Construct, id: str, *, training_plan_arn: str, instance_counts: Mapping[str, float]
     ) -> None:
         self._identity = ImportedIdentity.of(training_plan_arn, "sagemaker", "training-plan")
+        expect_numbers_by_instance_type("instance_counts", instance_counts)
         self._instance_counts = MappingProxyType(dict(instance_counts))
         super().__init__(scope, id, environment_from_arn=training_plan_arn)
 

@@ -174,9 +174,27 @@ def environment_imported(stack: Stack) -> refs.IServiceEnvironmentRef:
 
 
 def environment_l1(stack: Stack) -> refs.IServiceEnvironmentRef:
+    return l1_environment(stack, "ml.g5.xlarge", 1)
+
+
+def l1_environment(stack: Stack, unit: str, capacity: int) -> batch.CfnServiceEnvironment:
+    limit = batch.CfnServiceEnvironment.CapacityLimitProperty(capacity_unit=unit, max_capacity=capacity)
     return batch.CfnServiceEnvironment(
-        stack, "Environment", service_environment_type="SAGEMAKER_TRAINING", capacity_limits=[]
+        stack, "L1Environment", service_environment_type="SAGEMAKER_TRAINING", capacity_limits=[limit]
     )
+
+
+@pytest.mark.parametrize(
+    ("unit", "capacity", "rule"),
+    [("NUM_INSTANCES", 3, "capacity-unit-not-an-instance-type"), ("ml.g5.xlarge", 0, "capacity-limit-whole-number")],
+)
+def test_fails_on_an_l1_environment_that_cannot_be_quota_managed(
+    stack: Stack, unit: str, capacity: int, rule: str
+) -> None:
+    with pytest.raises(RefusedDesignError, match="service environment: capacity ") as refused:
+        queue(stack, service_environment=l1_environment(stack, unit, capacity))
+
+    assert refused.value.rule_ids == (rule,)
 
 
 @pytest.mark.parametrize("make", [environment_l2, environment_imported, environment_l1])
@@ -204,10 +222,7 @@ def test_takes_l1_policies_and_environments(stack: Stack) -> None:
         "L1Policy",
         quota_share_policy=batch.CfnSchedulingPolicy.QuotaSharePolicyProperty(idle_resource_assignment_strategy="FIFO"),
     )
-    limit = batch.CfnServiceEnvironment.CapacityLimitProperty(capacity_unit="ml.g5.xlarge", max_capacity=1)
-    environment = batch.CfnServiceEnvironment(
-        stack, "L1Environment", service_environment_type="SAGEMAKER_TRAINING", capacity_limits=[limit]
-    )
+    environment = l1_environment(stack, "ml.g5.xlarge", 1)
     queue(stack, scheduling_policy=policy, service_environment=environment)
 
     properties = properties_of(stack, "JobQueue")
