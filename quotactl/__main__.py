@@ -18,6 +18,8 @@ def main() -> None:
         from quotactl.cli import app
 
         app()
+    except KeyboardInterrupt:  # while it was still being imported; typer sees to it from then on
+        sys.exit(130)
     except ModuleNotFoundError as missing:
         package = (missing.name or "").partition(".")[0]
         if not package or package in _OURS:

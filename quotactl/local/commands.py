@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 from typing import Annotated
 
 import typer
@@ -52,8 +53,9 @@ def up(
         raise _failed(f"--port {port} is no port; give 1 to 65535, or 0 for a free one")
     if not (account.isdigit() and len(account) == 12):
         raise _failed(f"--account {account} is no account number; give 12 digits")
+    told = threading.Event()
     if not detach:
-        _exit_when_told()
+        _exit_when_told(told)
     try:
         assumptions = pairs(assume or [])
         with_assumptions(assumptions, LocalBatchOptions(), SchedulerOptions())
@@ -68,16 +70,28 @@ def up(
         typer.echo(f"  use it:   quotactl local exec{where} -- npx cdk deploy --all")
         typer.echo(f"  stop it:  quotactl local down{where}" if detach else "  stop it:  Ctrl-C")
         if not detach:
-            instance.wait()
+            instance.wait(told.is_set)
     finally:
         if not detach:
             instance.stop()
 
 
-def _exit_when_told() -> None:
-    """Let Ctrl-C, the end of the terminal and SIGTERM end this process in order, wherever it just is."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(0))
+def _exit_when_told(told: threading.Event) -> None:
+    """Let Ctrl-C, the end of the terminal and SIGTERM end this process in order, wherever it just is.
+
+    What comes after the first of them is ignored, since the end is under way. ``told`` is for the rare place where
+    Python drops what a signal raises, such as a finalizer.
+    """
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def end(*_: object) -> None:
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+        told.set()
+        sys.exit(0)
+
+    for number in numbers:
+        signal.signal(number, end)
 
 
 @app.command()

@@ -7,6 +7,7 @@ server writes, its log and ``instance.json``, and is removed when the instance s
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shutil
@@ -18,7 +19,9 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -31,6 +34,7 @@ DEFAULT_PORT: Final = 4566
 _START_SECONDS: Final = 60
 _STOP_SECONDS: Final = 10
 _POLL_SECONDS: Final = 0.05
+_SERVER: Final = "quotactl.local.server"
 _started: Final[dict[int, subprocess.Popen[bytes]]] = {}
 """The servers that this process started, by process id: their end has to be collected."""
 
@@ -81,28 +85,27 @@ class Instance:
         :raises InstanceError: if the port is taken, ministack is not installed, or the server does not start.
         """
         _require_ministack()
-        port = port or _free_port()
-        if _is_taken(port):
-            raise InstanceError(
-                f"port {port} of 127.0.0.1 is in use; stop what uses it (quotactl local down --port {port} if it is a "
-                "local AWS), or give another --port"
+        with _listen(port) as listening:
+            port = listening.getsockname()[1]
+            state = _new_directory(port)
+            settings = Settings(
+                port, listening.fileno(), str(state), speed, account, region, behaviour, assumptions, not detached
             )
-        state = _new_directory(port)
-        settings = Settings(port, str(state), speed, account, region, behaviour, assumptions, not detached)
-        instance = None
-        try:
-            process = _launch(settings)
-            instance = cls(port, process.pid, state, account, region, speed)
-            (state / "instance.json").write_text(json.dumps(instance._to_json()))
-            instance._wait_until_it_answers(process)
-        except BaseException as error:
-            last_words = _last_words(state)
-            if instance is not None:
-                instance.stop()
-            shutil.rmtree(state, ignore_errors=True)
-            if isinstance(error, InstanceError):
-                raise InstanceError(": ".join([str(error), *last_words])) from None
-            raise
+            instance = None
+            try:
+                process = _launch(settings)
+                instance = cls(port, process.pid, state, account, region, speed)
+                (state / "instance.json").write_text(json.dumps(instance._to_json()))
+                listening.close()  # the server alone has it now: when it dies, nobody listens
+                instance._wait_until_it_answers(process)
+            except BaseException as error:
+                last_words = _last_words(state)
+                if instance is not None:
+                    instance.stop()
+                shutil.rmtree(state, ignore_errors=True)
+                if isinstance(error, InstanceError):
+                    raise InstanceError(": ".join([str(error), *last_words])) from None
+                raise
         return instance
 
     @classmethod
@@ -131,7 +134,7 @@ class Instance:
         """Return whether this very instance answers."""
         try:
             return bool(self.control("GET", "instance").get("pid") == self.pid)
-        except (OSError, ValueError):
+        except (OSError, ValueError, TypeError, HTTPException, InstanceError):  # nobody, or somebody else
             return False
 
     def control(self, method: str, name: str, value: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -146,11 +149,12 @@ class Instance:
             with opener.open(request, timeout=30) as response:
                 return dict(json.load(response))
         except urllib.error.HTTPError as error:
-            raise InstanceError(str(json.load(error).get("message", error))) from error
+            refusal = json.load(error)
+            raise InstanceError(str(refusal.get("message", error) if isinstance(refusal, dict) else error)) from error
 
-    def wait(self) -> None:
-        """Wait until the instance has ended."""
-        while self._is_alive():
+    def wait(self, until: Callable[[], bool] = lambda: False) -> None:
+        """Wait until the instance has ended, or until ``until`` says so."""
+        while self._is_alive() and not until():
             time.sleep(_POLL_SECONDS)
 
     def stop(self) -> None:
@@ -201,9 +205,11 @@ class Instance:
         return not _has_ended(self.pid)
 
     def _is_ours(self) -> bool:
-        """Return whether the process with our number leads a process group of its own, as the server does."""
+        """Return whether the process with our number is the server, and not one that got its number later."""
+        if not self._is_alive():
+            return False
         try:
-            return self._is_alive() and os.getpgid(self.pid) == self.pid
+            return self.pid in _started or (os.getpgid(self.pid) == self.pid and _SERVER in _command_of(self.pid))
         except ProcessLookupError:
             return False
 
@@ -213,16 +219,26 @@ def _launch(settings: Settings) -> subprocess.Popen[bytes]:
     state = Path(settings.state)
     with (state / "log").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "quotactl.local.server", json.dumps(asdict(settings))],
+            [sys.executable, "-m", _SERVER, json.dumps(asdict(settings))],
             stdin=subprocess.PIPE if settings.follows_starter else subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
             cwd=state,
             env=_server_environment(),
+            pass_fds=[settings.socket],
         )
     _started[process.pid] = process
     return process
+
+
+def _command_of(pid: int) -> str:
+    """Return the command line of a process, as far as the system tells it."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        asked = subprocess.run(["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, check=False)
+        return asked.stdout.decode(errors="replace")
 
 
 def _last_words(state: Path) -> list[str]:
@@ -270,12 +286,22 @@ def _server_environment() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "MINISTACK_", "LAMBDA_"))}
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _is_taken(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+def _listen(port: int) -> socket.socket:
+    """Return the socket that the server will answer on: taken before it starts, so that nobody else can take it."""
+    listening = socket.socket()
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        listening.bind(("127.0.0.1", port))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRINUSE:
+            raise InstanceError(
+                f"port {port} of 127.0.0.1 is in use; stop what uses it (quotactl local down --port {port} if it is a "
+                "local AWS), or give another --port"
+            ) from None
+        raise InstanceError(
+            f"port {port} of 127.0.0.1 cannot be used ({error.strerror}); give another --port"
+        ) from None
+    return listening

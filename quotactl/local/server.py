@@ -30,12 +30,14 @@ class Settings:
     """How one local AWS is served.
 
     :param port: on 127.0.0.1; never another address.
+    :param socket: the file descriptor of the socket that listens on the port.
     :param speed: seconds of the local clock in one real second; at 0 it stands still until it is advanced.
     :param state: a directory for everything that it writes.
     :param behaviour: what jobs do unless told otherwise, as :class:`JobBehaviour` reads it.
     """
 
     port: int
+    socket: int
     state: str
     speed: float = 1.0
     account: str = "123456789012"
@@ -88,11 +90,13 @@ async def _serve(aws: LocalAws, events: Any, settings: Settings) -> None:
     if settings.follows_starter:
         loop.add_reader(sys.stdin.fileno(), stopped.set)  # readable at its end alone: nobody writes there
     config = Config()
-    config.bind = [f"127.0.0.1:{settings.port}"]
+    config.bind = [f"fd://{settings.socket}"]
     config.graceful_timeout = 0.2
     config.shutdown_timeout = 0.5
     config.loglevel = "WARNING"
-    instance = {key: value for key, value in asdict(settings).items() if key not in ("behaviour", "follows_starter")}
+    instance = {
+        key: value for key, value in asdict(settings).items() if key not in ("behaviour", "follows_starter", "socket")
+    }
     application: Any = in_front_of(app, aws, instance)
     await serve_asgi(application, config, shutdown_trigger=stopped.wait)
 
