@@ -23,6 +23,7 @@ from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdenti
 from quota_constructs._injection import property_injectable
 from quota_constructs._lookup import job_queue_arn_of, look_up_job_queue
 from quota_constructs._parameters import JOB_QUEUE_ARN, publish_arn, published_arn
+from quota_constructs._places import refuse_parts_elsewhere
 from quota_constructs._tokens import is_token, known_choice, known_name, known_number
 from quota_constructs.errors import RefusedDesignError
 from quota_constructs.events import (
@@ -216,7 +217,10 @@ class TrainingJobQueue(_TrainingJobQueueBase):
     :param job_state_time_limit_actions: what to do with jobs that are stuck at the head; by default they stay and
         block those behind them. Changing them updates the queue in place.
     :param tags: tags of the queue; none by default, and ``Tags.of`` reaches it too. Changing them updates it in place.
-    :raises RefusedDesignError: if AWS would refuse the name, the policy's kind, the priority or a time limit.
+    :raises RefusedDesignError: if AWS would refuse the name, the policy's kind, the priority or a time limit, or an L1
+        environment cannot be quota-managed.
+    :raises QuotaConstructsError: if a value has another type, or the policy or the environment is known to be in another
+        account or Region.
     """
 
     PROPERTY_INJECTION_ID: ClassVar[str] = "quota_constructs.TrainingJobQueue"
@@ -300,6 +304,8 @@ class TrainingJobQueue(_TrainingJobQueueBase):
                 *check_service_environment_use(self._own_design.service_environment, queues),
             )
         )
+        refuse_parts_elsewhere(scope, "its job queue", scheduling_policy, "the scheduling policy")
+        refuse_parts_elsewhere(scope, "its job queue", service_environment, "the service environment")
         super().__init__(scope, id, physical_name=job_queue_name)
         _queues_of_environments[service_environment] = queues
         self._defined_shares: list[QuotaShare] = []

@@ -21,6 +21,7 @@ from quota_constructs._injection import property_injectable
 from quota_constructs._limits import known_limits, rendered_limits
 from quota_constructs._lookup import job_queue_arn_of, look_up_quota_share
 from quota_constructs._parameters import QUOTA_SHARE_ARN, publish_arn, published_arn
+from quota_constructs._places import refuse_parts_elsewhere
 from quota_constructs._tokens import is_token, known_choice, known_sharing, known_text
 from quota_constructs.errors import QuotaConstructsError
 from quota_constructs.job_queue import TrainingJobQueue, _TrainingJobQueueBase
@@ -167,6 +168,7 @@ class QuotaShare(_QuotaShareBase):
         Changing it updates the share in place.
     :param tags: tags of the share; none by default, and ``Tags.of`` reaches it too. Changing them updates it in place.
     :raises RefusedDesignError: if AWS would refuse the name, the limits or the borrow limit.
+    :raises QuotaConstructsError: if a value has another type, or the queue is known to be in another account or Region.
     """
 
     PROPERTY_INJECTION_ID: ClassVar[str] = "quota_constructs.QuotaShare"
@@ -253,6 +255,7 @@ class QuotaShare(_QuotaShareBase):
             known_choice(state, State.ENABLED, "state"),
         )
         warnings = refuse_errors(check_quota_share(self._design))
+        refuse_parts_elsewhere(scope, "its quota share", job_queue, "the job queue")
         self._queue_arn = _arn_of_queue(job_queue)
         super().__init__(scope, id, physical_name=name)
         self._resource = batch.CfnQuotaShare(

@@ -9,7 +9,15 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
 
-from quota_constructs import QuotaManagedQueue, QuotaShare, ResourceSharing
+from quota_constructs import (
+    QuotaConstructsError,
+    QuotaManagedQueue,
+    QuotaShare,
+    QuotaShareSchedulingPolicy,
+    ResourceSharing,
+    ServiceEnvironment,
+    TrainingJobQueue,
+)
 
 Json = Mapping[str, Any]
 UNIT = "ml.g5.xlarge"
@@ -107,6 +115,49 @@ def test_a_share_of_another_stack_is_judged_with_the_queue() -> None:
 
     assert [share.name for share in platform.gpus.job_queue.design.quota_shares] == ["Standard", "Vision"]
     assert team.share.design in platform.gpus.job_queue.design.quota_shares
+
+
+def place(account: str = "111111111111", region: str = "us-east-1") -> cdk.Environment:
+    return cdk.Environment(account=account, region=region)
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "differs"),
+    [(place(region="eu-west-1"), "Region us-east-1"), (place(account="222222222222"), "account 111111111111")],
+)
+def test_fails_on_a_share_elsewhere_than_its_queue(elsewhere: cdk.Environment, differs: str) -> None:
+    app = cdk.App()
+    platform = Platform(app, "Platform", env=place())
+
+    with pytest.raises(QuotaConstructsError, match=f"^the job queue is in {differs}, its quota share would be in "):
+        Team(app, "Team", platform, env=elsewhere)
+    assert len(platform.gpus.job_queue.design.quota_shares) == 1
+
+
+def test_fails_on_a_share_elsewhere_than_its_imported_queue() -> None:
+    stack = cdk.Stack(cdk.App(), "Team", env=place())
+    queue = TrainingJobQueue.from_job_queue_arn(stack, "Queue", "arn:aws:batch:eu-west-1:111111111111:job-queue/gpus")
+
+    with pytest.raises(QuotaConstructsError, match="the job queue is in Region eu-west-1"):
+        QuotaShare(stack, "Share", job_queue=queue, capacity_limits={UNIT: 1}, resource_sharing=ResourceSharing.lend())
+
+
+def test_fails_on_a_queue_elsewhere_than_its_environment() -> None:
+    app = cdk.App()
+    environment = ServiceEnvironment(
+        cdk.Stack(app, "Europe", env=place(region="eu-west-1")), "Environment", capacity_limits={UNIT: 1}
+    )
+    stack = cdk.Stack(app, "America", env=place())
+    policy = QuotaShareSchedulingPolicy(stack, "Policy")
+
+    with pytest.raises(QuotaConstructsError, match="the service environment is in Region eu-west-1, its job queue "):
+        TrainingJobQueue(stack, "Queue", scheduling_policy=policy, service_environment=environment)
+
+
+@pytest.mark.parametrize("env", [place(), None])
+def test_accepts_a_share_that_may_be_where_its_queue_is(env: cdk.Environment | None) -> None:
+    app = cdk.App()
+    Team(app, "Team", Platform(app, "Platform", env=place()), env=env)
 
 
 # Stages

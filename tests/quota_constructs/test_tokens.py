@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from aws_cdk import App, CfnParameter, Duration, Environment, Fn, PhysicalName, Stack, Token
+from aws_cdk import App, CfnOutput, CfnParameter, Duration, Environment, Fn, PhysicalName, Stack, Token
 
 from quota_constructs import (
     JobStateTimeLimitAction,
@@ -17,7 +17,7 @@ from quota_constructs import (
     TrainingPlan,
 )
 from quota_model.design import UNKNOWN, SharingStrategy
-from tests.synthesis import LIMITS, QUEUE_ARN, in_commercial_regions, properties_of, resources_of, warnings_of
+from tests.synthesis import LIMITS, QUEUE_ARN, in_commercial_regions, output_of, properties_of, warnings_of
 
 
 @pytest.fixture
@@ -178,13 +178,10 @@ def test_cdk_generates_a_name_where_it_is_needed(app: App) -> None:
     platform = Stack(app, "Platform", env=Environment(account="111111111111", region="us-east-1"))
     team = Stack(app, "Team", env=Environment(account="222222222222", region="us-east-1"))
     gpus = QuotaManagedQueue(platform, "Gpus", capacity_limits=LIMITS, job_queue_name=PhysicalName.GENERATE_IF_NEEDED)
-    QuotaShare(team, "Share", job_queue=gpus.job_queue, capacity_limits=LIMITS, resource_sharing=ResourceSharing.lend())
+    CfnOutput(team, "Queue", value=gpus.job_queue.job_queue_arn)
 
     name = properties_of(platform, "JobQueue")["JobQueueName"]
-    (share,) = resources_of(team, "QuotaShare")
-    assert in_commercial_regions(share["Properties"]["JobQueue"]) == (
-        f"arn:aws:batch:us-east-1:111111111111:job-queue/{name}"
-    )
+    assert in_commercial_regions(output_of(team, "Queue")) == f"arn:aws:batch:us-east-1:111111111111:job-queue/{name}"
 
 
 def test_cdk_generates_no_name_where_none_is_needed(stack: Stack) -> None:
