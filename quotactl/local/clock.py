@@ -15,8 +15,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
-__all__ = ["Clock", "Timer"]
+__all__ = ["FASTEST", "Clock", "Timer"]
+
+FASTEST: Final = 1_000_000
+"""The highest speed of a clock: more than eleven days in a second."""
+_LONGEST_WAIT_SECONDS: Final = 3600.0
+"""A lock cannot be waited for without end, so the thread looks up now and then."""
 
 
 @dataclass(order=True, slots=True)
@@ -44,8 +50,8 @@ class Clock:
     def __init__(
         self, speed: float = 1.0, *, start: int | None = None, wall: Callable[[], float] = time.monotonic
     ) -> None:
-        if speed < 0:
-            raise ValueError(f"the clock cannot run at speed {speed}; give 0 (it stands still) or more")
+        if not 0 <= speed <= FASTEST:
+            raise ValueError(f"the clock cannot run at speed {speed:g}; give 0 (it stands still) to {FASTEST}")
         self.speed = speed
         self._wall = wall
         self._origin = int(time.time() * 1000) if start is None else start
@@ -61,8 +67,9 @@ class Clock:
 
     def now(self) -> int:
         """Return the current instant; inside a turn, the turn's."""
-        if self._instant is not None:
-            return self._instant
+        instant = self._instant  # once: another thread's turn may end between two looks
+        if instant is not None:
+            return instant
         elapsed = int((self._wall() - self._started) * 1000 * self.speed)
         return max(self._latest, self._origin + self._advanced + elapsed)
 
@@ -126,7 +133,8 @@ class Clock:
             heapq.heappop(self._timers)
         if not self._timers or self.speed == 0:
             return None
-        return max(0.0, (self._timers[0].due - self.now()) / 1000 / self.speed)
+        seconds = (self._timers[0].due - self.now()) / 1000 / self.speed
+        return min(max(0.0, seconds), _LONGEST_WAIT_SECONDS)
 
     def _run_until(self, target: int) -> None:
         while self._timers and self._timers[0].due <= target:

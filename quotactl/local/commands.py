@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -45,14 +46,17 @@ def up(
     from quota_model.scheduler import SchedulerOptions
     from quotactl.assumptions import AssumptionError, pairs, with_assumptions
     from quotactl.local.batch.options import LocalBatchOptions
+    from quotactl.local.clock import FASTEST
     from quotactl.local.instance import Instance, InstanceError
 
-    if speed < 0:
-        raise _failed(f"--speed {speed:g} is below 0; give 0 (the clock stands still) or more")
+    if not 0 <= speed <= FASTEST:
+        raise _failed(f"--speed is {speed:g}; give 0 (the clock stands still) to {FASTEST}")
     if not 0 <= port < 65536:
         raise _failed(f"--port {port} is no port; give 1 to 65535, or 0 for a free one")
-    if not (account.isdigit() and len(account) == 12):
+    if not re.fullmatch("[0-9]{12}", account):
         raise _failed(f"--account {account} is no account number; give 12 digits")
+    if not re.fullmatch("[a-z]+(-[a-z]+)+-[0-9]+", region):
+        raise _failed(f"--region {region} is no Region; give one such as us-east-1")
     told = threading.Event()
     if not detach:
         _exit_when_told(told)

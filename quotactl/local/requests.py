@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from botocore.loaders import Loader
 from botocore.model import ListShape, MapShape, OperationModel, ServiceModel, Shape, StructureShape
@@ -17,7 +17,11 @@ from botocore.validate import ParamValidator
 
 from quotactl.local.errors import AwsError
 
-__all__ = ["operation_model", "operations_by_uri", "problem_with", "read_json", "service_model"]
+__all__ = ["LARGEST_INTEGER", "operation_model", "operations_by_uri", "problem_with", "read_json", "service_model"]
+
+LARGEST_INTEGER: Final = 2**31 - 1
+"""The largest value of a parameter of type integer."""
+_BITS: Final = {"integer": 32, "long": 64}
 
 
 @cache
@@ -47,7 +51,7 @@ def read_json(body: bytes, error: type[AwsError]) -> dict[str, Any]:
     if not body:
         return {}
     try:
-        value = json.loads(body)
+        value = json.loads(body, parse_constant=_refuse)
     except (ValueError, RecursionError) as problem:
         raise error("The request's body is not JSON; send one JSON object.") from problem
     if not isinstance(value, dict):
@@ -66,22 +70,50 @@ def problem_with(service: str, operation: str, parameters: dict[str, Any]) -> st
         return "The parameters cannot be read."
     if report.has_errors():
         return str(report.generate_report())
-    return _enumeration_problem(parameters, shape, "")
+    return _value_problem(parameters, shape, "")
 
 
-def _enumeration_problem(value: Any, shape: Shape, place: str) -> str | None:
+def _refuse(constant: str) -> None:
+    """Refuse what Python reads and JSON does not have: NaN and the infinities."""
+    raise ValueError(constant)
+
+
+def _value_problem(value: Any, shape: Shape, place: str) -> str | None:
+    """Return what is wrong with a value of the right type, or with one inside it."""
     if isinstance(shape, StructureShape):
         parts = [(value[name], member, f"{place}.{name}") for name, member in shape.members.items() if name in value]
     elif isinstance(shape, ListShape):
         parts = [(item, shape.member, f"{place}[{index}]") for index, item in enumerate(value)]
     elif isinstance(shape, MapShape):
-        parts = [(item, shape.value, f"{place}.{key}") for key, item in value.items()]
+        parts = [(key, shape.key, f"a key of {place.lstrip('.')}") for key in value]
+        parts += [(item, shape.value, f"{place}.{key}") for key, item in value.items()]
     else:
-        allowed = getattr(shape, "enum", None)
-        if allowed and value not in allowed and not _is_mixed_case_action(value, shape, allowed):
-            return f"{place.lstrip('.')} is {value!r}; it must be one of {', '.join(allowed)}."
-        return None
-    return next((found for part in parts if (found := _enumeration_problem(*part))), None)
+        problem = _scalar_problem(value, shape)
+        return None if problem is None else f"{place.lstrip('.')} {problem}"
+    return next((found for part in parts if (found := _value_problem(*part))), None)
+
+
+def _scalar_problem(value: Any, shape: Shape) -> str | None:
+    allowed = getattr(shape, "enum", None)
+    if allowed and value not in allowed and not _is_mixed_case_action(value, shape, allowed):
+        return f"is {value!r}; it must be one of {', '.join(allowed)}."
+    bits = _BITS.get(shape.type_name)
+    if bits is not None and not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
+        return f"is not a whole number that AWS can hold; give one below {2 ** (bits - 1)}."
+    most = shape.metadata.get("max")
+    if most is not None and isinstance(value, int | float) and value > most:
+        return f"is {value}; it must be at most {most}."
+    if isinstance(value, str) and not value.isascii() and not _is_unicode(value):
+        return "holds half a character (a lone surrogate), which is no text; send whole characters."
+    return None
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_mixed_case_action(value: str, shape: Shape, allowed: list[str]) -> bool:

@@ -10,6 +10,7 @@ import json
 from typing import Any, Final
 
 from quotactl.local.errors import ClientException
+from quotactl.local.requests import LARGEST_INTEGER
 
 __all__ = ["LARGEST_PAYLOAD", "capacity_request", "parse_payload", "training_job_name"]
 
@@ -60,9 +61,10 @@ def _type_and_count(group: object) -> tuple[str, int]:
     count = group.get("InstanceCount") if isinstance(group, dict) else None
     if not isinstance(unit, str) or not unit:
         raise ClientException("serviceRequestPayload has no ResourceConfig.InstanceType; name an instance type.")
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= LARGEST_INTEGER:
         raise ClientException(
-            f"ResourceConfig.InstanceCount in serviceRequestPayload is {count!r}; give a whole number of at least 1."
+            f"ResourceConfig.InstanceCount in serviceRequestPayload is {str(count)[:50]}; give a whole number of at "
+            f"least 1 and at most {LARGEST_INTEGER}."
         )
     return unit, count
 

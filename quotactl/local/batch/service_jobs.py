@@ -189,7 +189,7 @@ def _read_token(token: str | None) -> tuple[str, int] | None:
     try:
         name, sequence = json.loads(base64.urlsafe_b64decode(token.encode()))
         return str(name), int(sequence)
-    except (binascii.Error, ValueError, TypeError):
+    except (binascii.Error, ValueError, TypeError, OverflowError, RecursionError):
         raise ClientException("nextToken is not one that ListServiceJobs returned; start again without it.") from None
 
 

@@ -13,6 +13,9 @@ from quotactl.local.training.plans import TrainingPlan
 
 __all__ = ["call"]
 
+_TIMES: Final = ("After", "Before")
+_YEAR_10000: Final = 253_402_300_800
+
 
 def call(training: TrainingJobs, operation: str, request: dict[str, Any]) -> dict[str, Any]:
     """Carry out one operation in a turn of the clock."""
@@ -20,12 +23,24 @@ def call(training: TrainingJobs, operation: str, request: dict[str, Any]) -> dic
         raise UnknownOperationException(
             f"SageMaker {operation} is not supported by the local AWS: it has the training jobs and plans of Batch."
         )
-    timed = {key: value for key, value in request.items() if not key.endswith(("After", "Before"))}
-    problem = problem_with("sagemaker", operation, timed)
+    problem = _time_problem(request) or problem_with("sagemaker", operation, _without_times(request))
     if problem is not None:
         raise ValidationException(problem)
     with training.clock.turn():
         return _OPERATIONS[operation](training, request)
+
+
+def _without_times(request: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in request.items() if not key.endswith(_TIMES)}
+
+
+def _time_problem(request: dict[str, Any]) -> str | None:
+    """Return what is wrong with a time that the request gives: SageMaker's protocol has them as epoch seconds."""
+    for key in request.keys() - _without_times(request).keys():
+        value = request[key]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _YEAR_10000:
+            return f"{key} is {str(value)[:50]!r}; give epoch seconds before the year 10000."
+    return None
 
 
 def _create_training_job(training: TrainingJobs, request: dict[str, Any]) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def _value_like(sample: object, key: str, value: object) -> object:
             return value
         raise BehaviourError(f"{key} is {value!r}; give a text")
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
-        raise BehaviourError(f"{key} is {value!r}; give a number of at least 0")
+        raise BehaviourError(f"{key} is {value!r}; give a number of at least 0 and below 1000000000")
     if isinstance(sample, int) and key in ("failures", "capacityShortages") and value != int(value):
         raise BehaviourError(f"{key} is {value!r}; give a whole number")
     return value

@@ -161,6 +161,7 @@ class TrainingJobs:
         behaviour = job.behaviour
         at = wait + behaviour.pending
         if behaviour.capacity_shortage:
+            at = max(at, _MILLISECONDS)  # or endless shortages would all be at the same instant
             self._after(job, at, lambda: self._end(job, "Failed", "Failed", CAPACITY_ERROR))
             return
         self._after(job, at, lambda: self._enter(job, "InProgress", "Downloading"))

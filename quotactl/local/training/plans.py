@@ -5,11 +5,9 @@ Nothing costs anything here. SearchTrainingPlanOfferings always finds what it is
 
 from __future__ import annotations
 
-import base64
-import json
 import uuid
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from quotactl.local.arns import Arns
 from quotactl.local.clock import Clock
@@ -65,6 +63,16 @@ class TrainingPlan:
         }
 
 
+class _Terms(NamedTuple):
+    """What was offered; ``start`` in epoch seconds, ``None`` for at once."""
+
+    instance_type: str
+    instance_count: int
+    hours: int
+    start: float | None
+    target_resources: tuple[str, ...]
+
+
 class TrainingPlans:
     """The training plans of one account and Region."""
 
@@ -72,48 +80,53 @@ class TrainingPlans:
         self.arns = arns
         self.clock = clock
         self.plans: dict[str, TrainingPlan] = {}
+        self._offered: dict[str, _Terms] = {}
 
     def offering(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the one offering that SearchTrainingPlanOfferings finds; its id holds all of it."""
+        """Return the one offering that SearchTrainingPlanOfferings finds, and remember it."""
         if "InstanceType" not in request:
             raise ValidationException("InstanceType is missing; the local AWS offers plans of instances.")
-        terms = {
-            "type": request["InstanceType"],
-            "count": request.get("InstanceCount", 1),
-            "hours": request.get("DurationHours", _DEFAULT_HOURS),
-            "start": request.get("StartTimeAfter"),
-            "for": request["TargetResources"],
-        }
-        identifier = base64.urlsafe_b64encode(json.dumps(terms).encode()).decode()
+        terms = _Terms(
+            request["InstanceType"],
+            request.get("InstanceCount", 1),
+            request.get("DurationHours", _DEFAULT_HOURS),
+            request.get("StartTimeAfter"),
+            tuple(request["TargetResources"]),
+        )
+        identifier = f"tpo-{uuid.uuid4()}"
+        self._offered[identifier] = terms
         return {
             "TrainingPlanOfferingId": identifier,
-            "TargetResources": terms["for"],
-            "DurationHours": terms["hours"],
+            "TargetResources": list(terms.target_resources),
+            "DurationHours": terms.hours,
             "UpfrontFee": "0",
             "CurrencyCode": "USD",
             "ReservedCapacityOfferings": [
                 {
-                    "InstanceType": terms["type"],
-                    "InstanceCount": terms["count"],
-                    "DurationHours": terms["hours"],
-                    **({"StartTime": terms["start"]} if terms["start"] else {}),
+                    "InstanceType": terms.instance_type,
+                    "InstanceCount": terms.instance_count,
+                    "DurationHours": terms.hours,
+                    **({} if terms.start is None else {"StartTime": terms.start}),
                 }
             ],
         }
 
     def create(self, name: str, offering_id: str) -> TrainingPlan:
         """Buy an offering."""
-        try:
-            terms = json.loads(base64.urlsafe_b64decode(offering_id))
-            hours, start, target = terms["hours"], terms["start"], tuple(terms["for"])
-            instance_type, count = terms["type"], terms["count"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValidationException(
-                "TrainingPlanOfferingId is not one that SearchTrainingPlanOfferings returned."
-            ) from error
-        begin = self.clock.now() if start is None else round(start * 1000)
+        terms = self._offered.get(offering_id)
+        if terms is None:
+            raise ValidationException("TrainingPlanOfferingId is not one that SearchTrainingPlanOfferings returned.")
+        start = self.clock.now() if terms.start is None else round(terms.start * 1000)
         arn = self.arns.of(f"training-plan/{name}-{uuid.uuid4().hex[:8]}", "sagemaker")
-        plan = TrainingPlan(name, arn, instance_type, count, begin, begin + hours * _HOUR, target)
+        plan = TrainingPlan(
+            name,
+            arn,
+            terms.instance_type,
+            terms.instance_count,
+            start,
+            start + terms.hours * _HOUR,
+            terms.target_resources,
+        )
         self.plans[plan.name] = plan
         return plan
 

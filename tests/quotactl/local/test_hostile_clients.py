@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import socket
 import struct
@@ -83,6 +84,9 @@ def submission(name: str = "job") -> dict[str, Any]:
         b'{"jobQueue": {"a": 1}}',
         b'{"jobQueue": "q", "maxResults": "ten"}',
         b'{"jobQueue": "q", "maxResults": 1e400}',
+        b'{"jobQueue": "q", "maxResults": NaN}',
+        b'{"jobQueue": "queue", "nextToken": "' + base64.urlsafe_b64encode(b'["", Infinity]') + b'"}',
+        b'{"jobQueue": "queue", "nextToken": "' + base64.urlsafe_b64encode(b"[" * 20_000) + b'"}',
         b'{"jobQueue": "q", "unknown": 1}',
         b'{"jobQueue": "' + b"x" * 2_000_000 + b'"}',
     ],
@@ -121,15 +125,44 @@ def test_a_service_that_is_not_there_says_so_in_its_own_protocol(aws: RunningAws
         {"serviceRequestPayload": json.dumps({"ResourceConfig": [UNIT]})},
         {"serviceRequestPayload": json.dumps({"ResourceConfig": {"InstanceType": UNIT, "InstanceCount": 1.5}})},
         {"serviceRequestPayload": json.dumps({"ResourceConfig": {"InstanceType": UNIT, "InstanceCount": True}})},
+        {"serviceRequestPayload": f'{{"ResourceConfig": {{"InstanceType": "{UNIT}", "InstanceCount": 1{"0" * 400}}}}}'},
+        {"serviceRequestPayload": '{"a": "\ud800"}'},
         {"jobName": "a\x00b"},
+        {"jobName": "\ud800"},
         {"quotaShareName": "../share"},
         {"tags": {"": "x"}},
+        {"tags": {"x": "\ud800"}},
+        {"tags": {"\ud800": "x"}},
         {"timeoutConfig": {"attemptDurationSeconds": 0}},
+        {"timeoutConfig": {"attemptDurationSeconds": 10**12}},
+        {"preemptionConfiguration": {"preemptionRetriesBeforeTermination": 10**400}},
     ],
 )
 def test_a_submission_that_makes_no_sense_is_a_client_exception(aws: RunningAws, changes: dict[str, Any]) -> None:
     status, answer = post(aws, "/v1/submitservicejob", json.dumps({**submission(), **changes}).encode())
     assert (status, answer["__type"]) == (400, "ClientException"), answer
+    assert post(aws, "/v1/listservicejobs", b'{"jobQueue": "queue", "jobStatus": "RUNNABLE"}')[0] == 200, "harmed"
+
+
+@pytest.mark.parametrize(
+    ("operation", "request_body"),
+    [
+        ("ListTrainingJobs", {"CreationTimeAfter": "yesterday"}),
+        ("ListTrainingJobs", {"NextToken": base64.urlsafe_b64encode(b"quotactl:x").decode()}),
+        ("SearchTrainingPlanOfferings", {"StartTimeAfter": 1e300}),
+        ("SearchTrainingPlanOfferings", {"DurationHours": 10**9}),
+        ("CreateTrainingPlan", {"TrainingPlanName": "p", "TrainingPlanOfferingId": "none"}),
+        ("DescribeTrainingJob", {"TrainingJobName": "\ud800"}),
+    ],
+)
+def test_a_request_that_sagemaker_cannot_read_is_a_client_error(
+    aws: RunningAws, operation: str, request_body: dict[str, Any]
+) -> None:
+    wanted = {"InstanceType": "ml.p5.48xlarge", "DurationHours": 24, "TargetResources": ["training-job"]}
+    body = {**wanted, **request_body} if operation.startswith("Search") else request_body
+    target = {"X-Amz-Target": f"SageMaker.{operation}"}
+    status, answer = post(aws, "/", json.dumps(body).encode(), "sagemaker", **target)
+    assert status == 400, answer
 
 
 def test_a_request_over_30_kib_is_refused(aws: RunningAws) -> None:

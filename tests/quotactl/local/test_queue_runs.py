@@ -46,13 +46,13 @@ class Queue:
             preemptionConfiguration={"inSharePreemption": "DISABLED"},
         )
 
-    def submit(self, share: str, **more: Any) -> str:
+    def submit(self, share: str, behaviour: dict[str, Any] | None = None, **more: Any) -> str:
         request = {
             "TrainingJobName": "train",
             "RoleArn": "arn:aws:iam::123456789012:role/training",
             "OutputDataConfig": {"S3OutputPath": "s3://output"},
             "ResourceConfig": {"InstanceType": UNIT, "InstanceCount": 1},
-            "Environment": {"QUOTACTL_LOCAL": json.dumps({"trainingSeconds": 3600})},
+            "Environment": {"QUOTACTL_LOCAL": json.dumps(behaviour or {"trainingSeconds": 3600})},
         }
         response = self.api(
             "SubmitServiceJob",
@@ -144,3 +144,11 @@ def test_a_share_is_deleting_until_its_jobs_have_stopped(aws: LocalAws, queue: Q
         "borrower"
     ]
     assert queue.describe(job)["status"] == "FAILED"
+
+
+def test_a_job_that_never_finds_instances_tries_again_for_ever_and_time_goes_on(aws: LocalAws, queue: Queue) -> None:
+    never = {"capacityShortages": 999_999_999, "pendingSeconds": 0}
+    job = queue.submit("borrower", behaviour=never)
+    aws.clock.advance(60_000)
+    assert queue.describe(job)["status"] in ("RUNNABLE", "SCHEDULED")
+    assert aws.clock.now() == START + 60_000
