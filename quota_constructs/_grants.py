@@ -80,8 +80,8 @@ def priority_cap(max_priority: float | None) -> Conditions:
         return {}
     if is_token(max_priority):
         cap = Tokenization.stringify_number(max_priority)
-    elif isinstance(max_priority, bool) or not (0 <= max_priority <= MAX_JOB_PRIORITY) or max_priority % 1:
-        raise QuotaConstructsError(f"max_priority {max_priority} is not a job priority; give 0 to {MAX_JOB_PRIORITY}")
+    elif not _is_priority(max_priority):
+        raise QuotaConstructsError(f"max_priority {max_priority!r} is not a job priority; give 0 to {MAX_JOB_PRIORITY}")
     else:
         cap = str(int(max_priority))
     return {"NumericLessThanEqualsIfExists": {"batch:SchedulingPriority": cap}}
@@ -102,10 +102,27 @@ def not_tagged_otherwise(job_tags: Mapping[str, str]) -> Conditions:
     return {"StringEqualsIfExists": _tag_keys("aws:ResourceTag", job_tags)}
 
 
+def _is_priority(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value <= MAX_JOB_PRIORITY and not value % 1
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
 def _tag_keys(prefix: str, job_tags: Mapping[str, str]) -> dict[str, str]:
+    if not isinstance(job_tags, Mapping):
+        raise QuotaConstructsError(f"job_tags {job_tags!r} is no mapping; give one such as {{'team': 'vision'}}")
     if not job_tags:
         raise QuotaConstructsError("job_tags is empty; name at least one tag, such as {'team': 'vision'}")
-    for key in job_tags:
-        if is_token(key) or not key:
+    for key, value in job_tags.items():
+        if not _is_text(key) or not key:
+            raise QuotaConstructsError(f"job tag key {key!r} is no tag's key; give a text")
+        if is_token(key):
             raise QuotaConstructsError(f"job tag key {key!r} is not known at synthesis; give a literal key")
+        # CDK leaves out a condition on None: the statement would then reach the jobs of everybody.
+        if not _is_text(value):
+            raise QuotaConstructsError(f"job tag {key!r} has the value {value!r}; give a text")
     return {f"{prefix}/{key}": value for key, value in job_tags.items()}

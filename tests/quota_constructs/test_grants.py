@@ -191,10 +191,10 @@ class TestConditions:
             "StringEquals": {"aws:ResourceTag/team": "vision", "aws:ResourceTag/user": "${aws:username}"}
         }
 
-    @pytest.mark.parametrize("priority", [-1, 10000, 1.5, True])
-    def test_fails_for_what_is_no_priority(self, share: Any, role: iam.Role, priority: float) -> None:
+    @pytest.mark.parametrize("priority", [-1, 10000, 1.5, float("nan"), True, "50"])
+    def test_fails_for_what_is_no_priority(self, share: Any, role: iam.Role, priority: Any) -> None:
         with pytest.raises(
-            QuotaConstructsError, match=f"max_priority {priority} is not a job priority; give 0 to 9999"
+            QuotaConstructsError, match=f"max_priority {priority!r} is not a job priority; give 0 to 9999"
         ):
             share.grants.submit(role, max_priority=priority)
 
@@ -207,6 +207,22 @@ class TestConditions:
 
         with pytest.raises(QuotaConstructsError, match="give a literal key"):
             share.grants.submit(role, job_tags={key: "vision"})
+
+    @pytest.mark.parametrize("value", [None, 5])
+    def test_fails_for_a_tag_whose_value_is_no_text_since_cdk_would_drop_the_condition(
+        self, share: Any, role: iam.Role, value: Any
+    ) -> None:
+        with pytest.raises(QuotaConstructsError, match=f"job tag 'team' has the value {value}; give a text"):
+            share.grants.manage_jobs(role, job_tags={"team": value})
+
+    @pytest.mark.parametrize("key", ["", 1])
+    def test_fails_for_what_is_no_tag_key(self, share: Any, role: iam.Role, key: Any) -> None:
+        with pytest.raises(QuotaConstructsError, match=f"job tag key {key!r} is no tag's key; give a text"):
+            share.grants.submit(role, job_tags={key: "vision"})
+
+    def test_fails_for_tags_that_are_no_mapping(self, share: Any, role: iam.Role) -> None:
+        with pytest.raises(QuotaConstructsError, match="job_tags 'vision' is no mapping; give one such as"):
+            share.grants.submit(role, job_tags="vision")
 
     def test_refused_grants_leave_nothing_behind(self, stack: Stack, share: Any, role: iam.Role) -> None:
         with pytest.raises(QuotaConstructsError):
