@@ -16,6 +16,7 @@ from constructs import Construct
 
 from quota_constructs._arns import names_in_arn
 from quota_constructs._places import refuse_elsewhere
+from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
 
 __all__ = [
@@ -129,10 +130,11 @@ class JobQueueEvents:
         :param quota_shares: the shares that the jobs are in; any by default. AWS's sample event is older than quota
             shares and has no ``quotaShareName``; its guide says that the detail resembles that of DescribeServiceJob,
             which has one, and the rule relies on it.
+        :raises QuotaConstructsError: if a status is not one of :class:`~quota_constructs.ServiceJobStatus`.
         """
         detail = self._of_queue(quota_shares)
         if statuses:
-            detail["status"] = [str(status) for status in statuses]
+            detail["status"] = [_status(status) for status in statuses]
         return self._rule(id, AWS_BATCH_SOURCE, ServiceJobEvent.STATE_CHANGE, detail, options)
 
     def on_queue_blocked(
@@ -233,6 +235,15 @@ class JobQueueEvents:
         """Return the queue or, as jsii shows a queue that upstream imports as no construct, what is around it."""
         queue: object = self._queue
         return queue if isinstance(queue, Construct) else cast(Construct, self._queue.node.scope)
+
+
+def _status(status: str) -> str:
+    if is_token(status) or status in list(ServiceJobStatus):
+        return str(status)
+    raise QuotaConstructsError(
+        f"status {status!r} is not one that jobs change to, so the rule would match nothing; "
+        f"use {', '.join(ServiceJobStatus)}"
+    )
 
 
 def _share_name(share: refs.IQuotaShareRef) -> str:

@@ -82,6 +82,16 @@ class TestJobStateChange:
         told = [s for s in ServiceJobStatus if matches(pattern_of(stack), of_queue(STATE_CHANGE, QUEUE_ARN, status=s))]
         assert told == [ServiceJobStatus.SUCCEEDED, ServiceJobStatus.FAILED]
 
+    @pytest.mark.parametrize("statuses", [["FAIL"], ["failed"], ["SUBMITTED"], "FAILED"])
+    def test_fails_for_a_status_that_no_event_has(self, queue: ITrainingJobQueue, statuses: Any) -> None:
+        with pytest.raises(QuotaConstructsError, match=r"would match nothing; use RUNNABLE, .*, FAILED$"):
+            queue.on_job_state_change("Rule", statuses=statuses)
+
+    def test_a_status_known_at_deployment_is_taken(self, stack: Stack, queue: ITrainingJobQueue) -> None:
+        queue.on_job_state_change("Rule", statuses=[CfnParameter(stack, "Status").value_as_string])
+
+        assert rule_of(stack)["EventPattern"]["detail"]["status"] == [{"Ref": "Status"}]
+
     def test_can_be_about_some_shares(
         self, stack: Stack, queue: ITrainingJobQueue, vision: refs.IQuotaShareRef
     ) -> None:
