@@ -6,7 +6,7 @@ again only when its share was touched. What depends on other shares is left to t
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import insort
 from typing import TYPE_CHECKING
 
 from quota_model.scheduler.decisions import Block, Unblock
@@ -24,10 +24,11 @@ __all__ = ["Heads"]
 class Heads:
     """The heads that a pass may place, in the order in which each rule visits them."""
 
-    __slots__ = ("borrowing", "entitled", "in_share", "order", "to_block", "touched", "turns")
+    __slots__ = ("borrowing", "by_sequence", "entitled", "in_share", "in_turns", "to_block", "touched", "turns")
 
     def __init__(self, order: VisitOrder) -> None:
-        self.order = order
+        self.by_sequence = order is VisitOrder.SUBMITTED
+        self.in_turns = order is VisitOrder.ROUND_ROBIN
         self.entitled: list[HeadEntry] = []
         """Heads that stay within their share's own limits (rule 1)."""
         self.borrowing: list[HeadEntry] = []
@@ -43,7 +44,7 @@ class Heads:
 
     def refresh(self, state: State) -> None:
         """Judge the heads of all touched shares again."""
-        by_sequence = self.order is VisitOrder.SUBMITTED
+        by_sequence = self.by_sequence
         for share in self.touched:
             heads = share.current_heads()
             if heads is not share.heads:
@@ -66,7 +67,7 @@ class Heads:
         """Take a head out that was placed; its share is touched if others wait behind it."""
         share = job.share
         share.heads.remove(job)
-        if self.order is VisitOrder.ROUND_ROBIN:
+        if self.in_turns:
             self.turns[share] = self.turns.get(share, 0) + 1
         self._unlist(job)
         if job.in_share_entry is not None:
@@ -100,7 +101,7 @@ class Heads:
 
     def _when(self, job: Job) -> int:
         """Return what the order of visits compares first, where that is not the sequence number."""
-        if self.order is VisitOrder.ROUND_ROBIN:
+        if self.in_turns:
             return self.turns.get(job.share, 0)
         return job.since or 0
 
@@ -151,12 +152,12 @@ class Heads:
     def _unlist(self, job: Job) -> None:
         listed = job.head_list
         if listed is not None:
-            del listed[bisect_left(listed, job.head_entry)]  # type: ignore[type-var]
+            listed.remove(job.head_entry)  # type: ignore[arg-type]
         job.head_list = job.head_entry = None
 
     def _unlist_in_share(self, job: Job) -> None:
         if job.in_share_entry is not None:
-            del self.in_share[bisect_left(self.in_share, job.in_share_entry)]
+            self.in_share.remove(job.in_share_entry)
         job.in_share_entry = None
 
 

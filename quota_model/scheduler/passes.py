@@ -6,6 +6,8 @@ starts again at rule 1.
 
 from __future__ import annotations
 
+from typing import Final
+
 from quota_model.scheduler import reasons
 from quota_model.scheduler.books import Pool
 from quota_model.scheduler.decisions import Nominate, Placement, Preempt, PreemptionKind, RequeueCause
@@ -29,6 +31,11 @@ _STATUS_REASONS = {
     PreemptionKind.IN_SHARE: reasons.IN_SHARE_PREEMPTED,
     PreemptionKind.LOWERED_LIMIT: reasons.LOWERED_LIMIT_PREEMPTED,
 }
+
+# Read once: on Python 3.11, looking a member up in its enum takes as long as a function call.
+_ENTITLED: Final = Placement.ENTITLED
+_BORROWING: Final = Placement.BORROWING
+_IN_SHARE: Final = Placement.IN_SHARE
 
 
 def run(state: State) -> None:
@@ -64,12 +71,12 @@ def _place_entitled(state: State) -> bool:
             if account.short_with(instances):
                 break
         else:
-            _place(state, head, Placement.ENTITLED)
+            _place(state, head, _ENTITLED)
             return True
         short = shortage(head)
         victims = cross_share_victims(state, head, short)
         if victims is not None:
-            _place(state, head, Placement.ENTITLED, _stop_all(state, head, victims, short))
+            _place(state, head, _ENTITLED, _stop_all(state, head, victims, short))
             return True
     return False
 
@@ -89,7 +96,7 @@ def _place_borrower(state: State) -> bool:
             if account.short_with(instances):
                 break
         else:
-            _place(state, head, Placement.BORROWING)
+            _place(state, head, _BORROWING)
             return True
     return False
 
@@ -111,7 +118,7 @@ def _preempt_in_share(state: State) -> bool:
         if reclaimed is None:
             raise AssertionError(f"{head.id}: what could be reclaimed a moment ago cannot be reclaimed now")
         stops = _stop_all(state, head, victims, needs) | _stop_all(state, head, reclaimed, short)
-        _place(state, head, Placement.IN_SHARE, stops)
+        _place(state, head, _IN_SHARE, stops)
         return True
     return False
 

@@ -20,6 +20,9 @@ Needs = dict["Pool", int]
 Borrowed = dict["Pool", dict["Job", int]]
 """The borrowed parts of jobs, by pool."""
 
+# Read once: on Python 3.11, looking a member up in its enum takes as long as a function call.
+_KUEUE: Final = VictimOrder.KUEUE
+_LEAST_OVERRECLAIM: Final = VictimOrder.LEAST_OVERRECLAIM
 _by_rank: Final = attrgetter("victim_rank")
 _COSTS: Final = 3
 """Figures at the start of a rank that come before the key of an order: what costs nothing goes first."""
@@ -34,7 +37,7 @@ def in_order(
 ) -> Iterator[Job]:
     """Yield the candidates in the order in which they have to go."""
     order = state.options.victim_order
-    if order is VictimOrder.LEAST_OVERRECLAIM:
+    if order is _LEAST_OVERRECLAIM:
         left = dict.fromkeys(candidates)
         while left:
             short = still_short()
@@ -43,7 +46,7 @@ def in_order(
             yield job
         return
     rank: Callable[[Job], tuple[int, ...]] = _by_rank
-    if order is not VictimOrder.KUEUE:
+    if order is not _KUEUE:
         rank = lambda job: _with_key(job, (_own_key(job, borrowed, needs, order, state.now),))  # noqa: E731
     if candidates:
         yield min(candidates, key=rank)  # mostly one is enough, and the rest need not be sorted

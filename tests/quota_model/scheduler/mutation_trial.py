@@ -81,14 +81,14 @@ MUTATIONS = (
     Mutation(
         "borrowers need the ledger to hold",
         "passes.py",
-        "if account.short_with(instances):\n                break\n        else:\n            _place(state, head, Placement.BORROWING)",
-        "if False:\n                break\n        else:\n            _place(state, head, Placement.BORROWING)",
+        "if account.short_with(instances):\n                break\n        else:\n            _place(state, head, _BORROWING)",
+        "if False:\n                break\n        else:\n            _place(state, head, _BORROWING)",
     ),
     Mutation(
         "a borrower that does not fit does not stop the next",
         "passes.py",
-        "            _place(state, head, Placement.BORROWING)\n            return True\n    return False",
-        "            _place(state, head, Placement.BORROWING)\n            return True\n        return False\n    return False",
+        "            _place(state, head, _BORROWING)\n            return True\n    return False",
+        "            _place(state, head, _BORROWING)\n            return True\n        return False\n    return False",
     ),
     Mutation("in-share preemption is opt-in", "heads.py", "if job.share.in_share_preemption and", "if"),
     Mutation("in-share victims have strictly lower priority", "books.py", "bisect_left(placed, (1 - priority,))", "bisect_left(placed, (-priority,))"),
