@@ -47,7 +47,7 @@ def main() -> int:
         console.width = _LOG_WIDTH  # nobody wraps a log
     started = time.monotonic()
     try:
-        with running_local_aws(speed=_SPEED) as aws:
+        with running_local_aws() as aws:
             shown = _demonstrate(console, aws)
         if file is not None:
             screenshot.save(file, *shown)
@@ -108,7 +108,7 @@ def _show_scenario(console: Console, aws: RunningAws) -> tuple[RenderableType, .
             if not lending and any(share.lent for share in watch.shares) and story.lines[-1][2]:
                 lending.append(picture(watch, unit, story, screenshot.WIDTH))
 
-        scenario.run(batch, queue, unit, watch, story, show)
+        scenario.run(batch, queue, unit, watch, story, show, lambda seconds: aws.advance(seconds * _SPEED))
         watch.look()
         show()
     console.print(timeline(watch, console.width))
