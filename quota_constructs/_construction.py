@@ -29,6 +29,14 @@ def expect(holds: bool, prop: str, value: object, what: str, remedy: str) -> Non
         raise QuotaConstructsError(f"{prop} {shown} is not {what}; {remedy}")
 
 
+def expect_a_queue(prop: str, job_queue: object) -> None:
+    """Raise :class:`QuotaConstructsError` unless a property is a job queue of any kind: ours, an L1, or imported."""
+    # Of ours, the class is asked: its reference would be made anew each time.
+    has_reference = hasattr(type(job_queue), "job_queue_ref") or hasattr(job_queue, "job_queue_ref")
+    remedy = "give a TrainingJobQueue, defined or imported; of a QuotaManagedQueue, its job_queue"
+    expect(has_reference, prop, job_queue, "a job queue", remedy)
+
+
 def whole_or_not_at_all(init: _Init) -> _Init:
     """Let a construct whose ``__init__`` raises leave nothing in the tree, of itself or of its children."""
 

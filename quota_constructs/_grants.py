@@ -9,6 +9,7 @@ from aws_cdk import ArnFormat, Stack, Tokenization, Validations
 from aws_cdk import aws_iam as iam
 from constructs import IConstruct
 
+from quota_constructs._construction import expect
 from quota_constructs._tokens import is_token
 from quota_constructs.errors import RULE_PREFIX, QuotaConstructsError
 
@@ -108,21 +109,14 @@ def _is_priority(value: object) -> bool:
     return 0 <= value <= MAX_JOB_PRIORITY and not value % 1
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
 def _tag_keys(prefix: str, job_tags: Mapping[str, str]) -> dict[str, str]:
-    if not isinstance(job_tags, Mapping):
-        raise QuotaConstructsError(f"job_tags {job_tags!r} is no mapping; give one such as {{'team': 'vision'}}")
+    expect(isinstance(job_tags, Mapping), "job_tags", job_tags, "a mapping", "give one such as {'team': 'vision'}")
     if not job_tags:
         raise QuotaConstructsError("job_tags is empty; name at least one tag, such as {'team': 'vision'}")
     for key, value in job_tags.items():
-        if not _is_text(key) or not key:
-            raise QuotaConstructsError(f"job tag key {key!r} is no tag's key; give a text")
-        if is_token(key):
-            raise QuotaConstructsError(f"job tag key {key!r} is not known at synthesis; give a literal key")
+        expect(isinstance(key, str), "job tag key", key, "a text", "give one such as 'team'")
+        if not key or is_token(key):
+            raise QuotaConstructsError(f"job tag key {key!r} is empty or not known at synthesis; give a literal key")
         # CDK leaves out a condition on None: the statement would then reach the jobs of everybody.
-        if not _is_text(value):
-            raise QuotaConstructsError(f"job tag {key!r} has the value {value!r}; give a text")
+        expect(isinstance(value, str), f"job_tags[{key!r}]", value, "a text", "give a tag's value")
     return {f"{prefix}/{key}": value for key, value in job_tags.items()}

@@ -18,6 +18,7 @@ from aws_cdk.region_info import RegionInfo
 from constructs import Construct
 
 from quota_constructs._arns import names_in_arn
+from quota_constructs._construction import expect
 from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
 from quota_model import design as model
@@ -42,6 +43,7 @@ def job_queue_arn_of(scope: Construct, what: str, job_queue_name: str) -> str:
     :param what: what is looked up, for the error's sake.
     :raises QuotaConstructsError: if the stack's account or Region or the name is not known at synthesis.
     """
+    expect(isinstance(job_queue_name, str), "job_queue_name", job_queue_name, "a text", "give the queue's name")
     stack = Stack.of(scope)
     if is_token(stack.account) or is_token(stack.region):
         raise QuotaConstructsError(

@@ -13,6 +13,7 @@ from typing import Final
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
+from quota_constructs._construction import expect
 from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
 
@@ -50,6 +51,7 @@ def published_arn(scope: Construct, parameter_prefix: str, kind: str) -> str:
 
 
 def _parameter_name(prefix: str, kind: str) -> str:
+    expect(isinstance(prefix, str), "parameter_prefix", prefix, "a text", "give one such as '/gpus/vision'")
     if is_token(prefix):
         raise QuotaConstructsError(
             "parameter_prefix is a token; give a literal one, since publisher and reader have to agree on it"

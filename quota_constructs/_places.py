@@ -10,6 +10,7 @@ from aws_cdk.interfaces import IEnvironmentAware
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import IConstruct
 
+from quota_constructs._construction import expect_a_queue
 from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
 
@@ -17,11 +18,17 @@ _near: WeakKeyDictionary[IConstruct, WeakSet[IEnvironmentAware]] = WeakKeyDictio
 """What is not known to be elsewhere than a scope: asking takes trips to CDK's process, too many for each share."""
 
 
+def note_defined(scope: IConstruct, resource: IEnvironmentAware) -> None:
+    """Take note that a resource is defined in a scope, so that nobody need ask where it is to use it there."""
+    _near.setdefault(scope, WeakSet()).add(resource)
+
+
 def refuse_elsewhere(scope: IConstruct, job_queue: refs.IJobQueueRef, what: str) -> None:
     """Raise :class:`QuotaConstructsError` if the scope is known to be in another account or Region than the queue.
 
     AWS Batch shows a queue, and sends its events, in its own account and Region only.
     """
+    expect_a_queue("job queue", job_queue)
     for kind, here, home in _differences(scope, job_queue):
         raise QuotaConstructsError(
             f"the queue is in {kind} {home}, {what} would be in {here}, where AWS Batch neither shows the queue nor "

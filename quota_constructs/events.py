@@ -15,6 +15,7 @@ from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
 from quota_constructs._arns import names_in_arn
+from quota_constructs._construction import expect, expect_a_queue
 from quota_constructs._places import refuse_elsewhere
 from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
@@ -109,6 +110,7 @@ class JobQueueEvents:
     """
 
     def __init__(self, job_queue: refs.IJobQueueRef) -> None:
+        expect_a_queue("job_queue", job_queue)
         self._queue = job_queue
 
     @classmethod
@@ -209,6 +211,7 @@ class JobQueueEvents:
         return self._rule(id, AWS_BATCH_SOURCE, event, None, options)
 
     def _of_queue(self, quota_shares: Sequence[refs.IQuotaShareRef]) -> dict[str, Any]:
+        expect(isinstance(quota_shares, Sequence), "quota_shares", quota_shares, "a list", "give one of quota shares")
         detail = {"jobQueue": [self._queue.job_queue_ref.job_queue_arn]}
         if quota_shares:
             detail["quotaShareName"] = [_share_name(share) for share in quota_shares]
@@ -247,5 +250,7 @@ def _status(status: str) -> str:
 
 
 def _share_name(share: refs.IQuotaShareRef) -> str:
+    remedy = "give a QuotaShare, defined or imported"
+    expect(hasattr(share, "quota_share_ref"), "item of quota_shares", share, "a quota share", remedy)
     _, name = names_in_arn(share.quota_share_ref.quota_share_arn, "batch", "job-queue", "quota-share")
     return name

@@ -10,6 +10,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.interfaces import aws_ecr as ecr_refs
 from constructs import Construct
 
+from quota_constructs._construction import expect
 from quota_constructs._injection import property_injectable
 from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
@@ -142,7 +143,8 @@ class TrainingExecutionRole(iam.Role):
     def _allow_objects(
         self, bucket: s3.IBucket, prefix: str, actions: list[str], key_actions: list[str], *, listing: bool = True
     ) -> None:
-        if not is_token(prefix) and (prefix.startswith("/") or "*" in prefix):
+        expect(isinstance(prefix, str), "prefix", prefix, "a text", "give one such as 'datasets/'")
+        if not is_token(prefix) and (prefix.startswith(("/", "s3://")) or set(prefix) & set("*?")):
             raise QuotaConstructsError(
                 f"prefix {prefix!r} is no beginning of object keys; give one such as 'datasets/'"
             )

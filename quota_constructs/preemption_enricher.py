@@ -14,6 +14,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
+from quota_constructs._construction import whole_or_not_at_all
 from quota_constructs._injection import property_injectable
 from quota_constructs._places import refuse_elsewhere
 from quota_constructs.events import AWS_BATCH_SOURCE, ENRICHED_SOURCE, ServiceJobEvent
@@ -59,6 +60,7 @@ class PreemptionEnricher(Construct):
     """The function, for alarms on its errors, say."""
 
     @property_injectable
+    @whole_or_not_at_all
     def __init__(
         self,
         scope: Construct,

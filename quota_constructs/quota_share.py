@@ -14,7 +14,7 @@ from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
 from quota_constructs._arns import names_in_arn, queue_arn_of
-from quota_constructs._construction import expect, whole_or_not_at_all
+from quota_constructs._construction import expect, expect_a_queue, whole_or_not_at_all
 from quota_constructs._findings import add_warnings, refuse_errors
 from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdentity
 from quota_constructs._injection import property_injectable
@@ -210,6 +210,9 @@ class QuotaShare(_QuotaShareBase):
         :param quota_share_name: its name, literal.
         :raises QuotaConstructsError: if the stack's account or Region or a name is not known at synthesis.
         """
+        expect(
+            isinstance(quota_share_name, str), "quota_share_name", quota_share_name, "a text", "give the share's name"
+        )
         if is_token(quota_share_name):
             raise QuotaConstructsError("quota_share_name is a token, which cannot be looked up; give a literal name")
         queue_arn = job_queue_arn_of(scope, f"quota share {quota_share_name!r}", job_queue_name)
@@ -244,7 +247,7 @@ class QuotaShare(_QuotaShareBase):
         state: State | str | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> None:
-        _expect_a_queue(job_queue)
+        expect_a_queue("job_queue", job_queue)
         _expect_a_boolean(in_share_preemption)
         name = id if quota_share_name is None else quota_share_name
         self._design = model.QuotaShare(
@@ -290,16 +293,6 @@ class QuotaShare(_QuotaShareBase):
     def _create_after(self, other: QuotaShare) -> None:
         """Let CloudFormation create this share only when another of the same stack exists."""
         self._resource.add_resource_dependency(other._resource)
-
-
-def _expect_a_queue(job_queue: object) -> None:
-    expect(
-        isinstance(job_queue, _TrainingJobQueueBase) or hasattr(job_queue, "job_queue_ref"),
-        "job_queue",
-        job_queue,
-        "a job queue",
-        "give a TrainingJobQueue, defined or imported; of a QuotaManagedQueue, its job_queue",
-    )
 
 
 def _expect_a_boolean(in_share_preemption: object) -> None:

@@ -10,6 +10,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from quota_constructs._construction import expect
 from quota_constructs._tokens import is_token
 from quota_constructs.errors import QuotaConstructsError
 from quota_constructs.monitoring.metrics import QuotaMetrics
@@ -46,14 +47,20 @@ class QuotaAlarmThresholds:
 
 def check_thresholds(thresholds: QuotaAlarmThresholds, rate: Duration) -> None:
     """Raise :class:`~quota_constructs.QuotaConstructsError` if an alarm could not be what a threshold asks for."""
+    is_ours = isinstance(thresholds, QuotaAlarmThresholds)
+    expect(is_ours, "thresholds", thresholds, "a QuotaAlarmThresholds", "give QuotaAlarmThresholds(head_age=...), say")
     for name in ("head_age", "idle_reserve", "blocked"):
         duration = getattr(thresholds, name)
+        is_time = duration is None or isinstance(duration, Duration)
+        expect(is_time, name, duration, "a Duration", "give Duration.hours(4), say, or None")
         if duration is not None and (duration.is_unresolved() or not duration.to_seconds()):
             raise QuotaConstructsError(f"{name} is no time that is known at synthesis; give a literal one, or None")
         if duration is not None and name != "head_age":
             _periods(name, duration, int(rate.to_seconds()))
     for name, least in (("preemptions_per_hour", 0), ("failed_measurements", 1)):
         most = getattr(thresholds, name)
+        is_number = most is None or isinstance(most, int | float)
+        expect(is_number, name, most, "a number", f"give {least} or more, or None")
         if most is not None and not is_token(most) and most < least:
             raise QuotaConstructsError(
                 f"{name} {most} is below {least}, so its alarm would never recover; give {least}"

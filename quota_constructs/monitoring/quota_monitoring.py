@@ -17,6 +17,7 @@ from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct, IConstruct
 
 from quota_constructs._arns import names_in_arn
+from quota_constructs._construction import expect, whole_or_not_at_all
 from quota_constructs._injection import property_injectable
 from quota_constructs._places import refuse_elsewhere
 from quota_constructs._tokens import is_token
@@ -64,16 +65,15 @@ class QuotaMonitoring(Construct, QuotaMetrics):
     :param queue: the queue, of any kind: ours, an L1, or imported. Shares are found when the queue is measured.
         Changing it updates the function in place; the metrics of the old queue stay as they are.
     :param rate: how often the queue is measured, in whole minutes; every minute by default. Alarms and graphs have no
-        shorter periods. Changing it updates the
-        schedule, the alarms and the dashboard in place.
+        shorter periods. Changing it updates the schedule, the alarms and the dashboard in place.
     :param thresholds: what the alarms tolerate; see :class:`QuotaAlarmThresholds` for the defaults. Changing them
         updates the alarms in place.
     :param namespace: the metrics' namespace in CloudWatch; ``QuotaConstructs`` by default. After changing it the
         metrics start anew.
     :param log_retention: how long the function's log is kept; a month by default. Changing it updates the log group
         in place.
-    :raises QuotaConstructsError: if the rate is not whole minutes up to a day, a threshold is not what an alarm can see, CloudWatch
-        would refuse the namespace, or the queue is known to be in another account or Region.
+    :raises QuotaConstructsError: if the rate is not whole minutes up to a day, a threshold is not what an alarm can
+        see, CloudWatch would refuse the namespace, or the queue is known to be in another account or Region.
     """
 
     PROPERTY_INJECTION_ID: ClassVar[str] = "quota_constructs.QuotaMonitoring"
@@ -87,6 +87,7 @@ class QuotaMonitoring(Construct, QuotaMetrics):
     """The alarms that the thresholds ask for."""
 
     @property_injectable
+    @whole_or_not_at_all
     def __init__(
         self,
         scope: Construct,
@@ -98,8 +99,8 @@ class QuotaMonitoring(Construct, QuotaMetrics):
         namespace: str = DEFAULT_NAMESPACE,
         log_retention: logs.RetentionDays = logs.RetentionDays.ONE_MONTH,
     ) -> None:
-        rate = rate or Duration.minutes(1)
-        thresholds = thresholds or QuotaAlarmThresholds()
+        rate = Duration.minutes(1) if rate is None else rate
+        thresholds = QuotaAlarmThresholds() if thresholds is None else thresholds
         _check_rate(rate)
         check_thresholds(thresholds, rate)
         _check_namespace(namespace)
@@ -228,6 +229,7 @@ def _name_of(queue: refs.IJobQueueRef) -> str:
 
 
 def _check_rate(rate: Duration) -> None:
+    expect(isinstance(rate, Duration), "rate", rate, "a Duration", "give Duration.minutes(1), say")
     if rate.is_unresolved():
         raise QuotaConstructsError("rate is known only at deployment, and alarms depend on it; give a literal one")
     seconds = rate.to_seconds()
@@ -238,6 +240,7 @@ def _check_rate(rate: Duration) -> None:
 
 
 def _check_namespace(namespace: str) -> None:
+    expect(isinstance(namespace, str), "namespace", namespace, "a text", f"give {DEFAULT_NAMESPACE!r}, say")
     if is_token(namespace):
         return
     if not 1 <= len(namespace) <= 255 or namespace.startswith((":", "AWS/")) or set(namespace) & set("\"'"):

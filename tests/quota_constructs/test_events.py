@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from aws_cdk import App, CfnParameter, Environment, Stack
@@ -268,6 +268,20 @@ class TestOptions:
         with pytest.raises(QuotaConstructsError, match=f"the queue is in {kind}.*define the rule in a stack of that"):
             queue.on_queue_blocked("Rule")
         assert "Resources" not in template_of(elsewhere)
+
+    def test_fails_for_the_name_of_a_share(self, queue: ITrainingJobQueue) -> None:
+        with pytest.raises(
+            QuotaConstructsError, match="item of quota_shares 'vision' is not a quota share; give a Quo"
+        ):
+            queue.on_queue_blocked("Rule", quota_shares=cast("Any", ["vision"]))
+
+    def test_fails_for_a_share_that_is_in_no_list(self, queue: ITrainingJobQueue, vision: Any) -> None:
+        with pytest.raises(QuotaConstructsError, match="is not a list; give one of quota shares"):
+            queue.on_queue_blocked("Rule", quota_shares=vision)
+
+    def test_fails_for_what_is_no_queue(self) -> None:
+        with pytest.raises(QuotaConstructsError, match="job_queue 'gpus' is not a job queue; give a TrainingJobQueue"):
+            JobQueueEvents.from_job_queue(cast("Any", "gpus"))
 
     def test_fails_for_an_option_that_does_not_exist(self, queue: ITrainingJobQueue) -> None:
         with pytest.raises(TypeError, match="targets"):

@@ -118,9 +118,9 @@ class TestData:
 
         assert "Prefix" in str(statements_on(stack, "s3:GetObject"))
 
-    @pytest.mark.parametrize("prefix", ["/datasets", "datasets/*"])
+    @pytest.mark.parametrize("prefix", ["/datasets", "datasets/*", "datasets/?", "s3://bucket/datasets/", None])
     def test_fails_for_what_no_key_begins_with(
-        self, role: TrainingExecutionRole, bucket: s3.IBucket, prefix: str
+        self, role: TrainingExecutionRole, bucket: s3.IBucket, prefix: Any
     ) -> None:
         with pytest.raises(QuotaConstructsError, match="give one such as 'datasets/'"):
             role.add_input(bucket, prefix)

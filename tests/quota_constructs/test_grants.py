@@ -212,16 +212,18 @@ class TestConditions:
     def test_fails_for_a_tag_whose_value_is_no_text_since_cdk_would_drop_the_condition(
         self, share: Any, role: iam.Role, value: Any
     ) -> None:
-        with pytest.raises(QuotaConstructsError, match=f"job tag 'team' has the value {value}; give a text"):
+        with pytest.raises(
+            QuotaConstructsError, match=rf"job_tags\['team'\] {value} is not a text; give a tag's value"
+        ):
             share.grants.manage_jobs(role, job_tags={"team": value})
 
-    @pytest.mark.parametrize("key", ["", 1])
-    def test_fails_for_what_is_no_tag_key(self, share: Any, role: iam.Role, key: Any) -> None:
-        with pytest.raises(QuotaConstructsError, match=f"job tag key {key!r} is no tag's key; give a text"):
+    @pytest.mark.parametrize(("key", "problem"), [("", "empty or not known at synthesis"), (1, "not a text")])
+    def test_fails_for_what_is_no_tag_key(self, share: Any, role: iam.Role, key: Any, problem: str) -> None:
+        with pytest.raises(QuotaConstructsError, match=f"job tag key {key!r} is {problem}; give "):
             share.grants.submit(role, job_tags={key: "vision"})
 
     def test_fails_for_tags_that_are_no_mapping(self, share: Any, role: iam.Role) -> None:
-        with pytest.raises(QuotaConstructsError, match="job_tags 'vision' is no mapping; give one such as"):
+        with pytest.raises(QuotaConstructsError, match="job_tags 'vision' is not a mapping; give one such as"):
             share.grants.submit(role, job_tags="vision")
 
     def test_refused_grants_leave_nothing_behind(self, stack: Stack, share: Any, role: iam.Role) -> None:

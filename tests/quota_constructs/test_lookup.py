@@ -162,6 +162,15 @@ def test_fails_for_names_that_are_tokens(names: dict[str, str]) -> None:
         QuotaShare.from_lookup(stack, "Share", **given)
 
 
+@pytest.mark.parametrize("name", ["job_queue_name", "quota_share_name"])
+def test_fails_for_names_that_are_no_text_as_of_a_variable_that_is_not_set(name: str) -> None:
+    _, stack = team_stack({})
+    given: Any = {"job_queue_name": "gpus", "quota_share_name": "vision", name: None}
+
+    with pytest.raises(QuotaConstructsError, match=f"{name} None is not a text; give the "):
+        QuotaShare.from_lookup(stack, "Share", **given)
+
+
 # A queue
 
 

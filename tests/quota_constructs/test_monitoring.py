@@ -373,6 +373,36 @@ def test_fails_if_cloudwatch_would_refuse_the_namespace(stack: Stack, namespace:
         monitoring(stack, namespace=namespace)
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"queue": "gpus"}, "job queue 'gpus' is not a job queue; give a TrainingJobQueue"),
+        ({"rate": 5}, "rate 5 is not a Duration; give Duration.minutes"),
+        ({"rate": 0}, "rate 0 is not a Duration"),
+        ({"namespace": None}, "namespace None is not a text; give 'QuotaConstructs', say"),
+        ({"thresholds": {"head_age": None}}, "thresholds .* is not a QuotaAlarmThresholds; give QuotaAlarmThresholds"),
+        ({"thresholds": QuotaAlarmThresholds(head_age=cast("Any", 4))}, "head_age 4 is not a Duration; give Duration"),
+        (
+            {"thresholds": QuotaAlarmThresholds(preemptions_per_hour=cast("Any", "10"))},
+            "preemptions_per_hour '10' is not a number; give 0 or more, or None",
+        ),
+    ],
+    ids=["queue", "rate", "no-rate", "namespace", "thresholds", "duration", "number"],
+)
+def test_fails_for_a_value_of_another_type(stack: Stack, given: dict[str, Any], message: str) -> None:
+    queue = TrainingJobQueue.from_job_queue_arn(stack, "Imported", QUEUE_ARN)
+
+    with pytest.raises(QuotaConstructsError, match=message):
+        QuotaMonitoring(stack, "Monitoring", **{"queue": queue, **given})
+
+
+def test_a_monitoring_that_cdk_refuses_leaves_nothing_behind(stack: Stack) -> None:
+    with pytest.raises(TypeError):
+        monitoring(stack, log_retention=cast("Any", "a month"))
+
+    assert stack.node.try_find_child("Monitoring") is None
+
+
 def test_a_refused_monitoring_leaves_nothing_behind(stack: Stack) -> None:
     with pytest.raises(QuotaConstructsError):
         monitoring(stack, thresholds=QuotaAlarmThresholds(idle_reserve=Duration.days(8)))

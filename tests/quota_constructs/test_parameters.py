@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
@@ -173,6 +175,13 @@ def test_fails_for_a_prefix_that_is_no_parameter_path(stack: cdk.Stack, prefix: 
     with pytest.raises(QuotaConstructsError, match=r"give one such as '/gpus/vision'"):
         share.publish(prefix)
     with pytest.raises(QuotaConstructsError, match=r"give one such as '/gpus/vision'"):
+        QuotaShare.from_parameters(stack, "Read", prefix)
+
+
+def test_fails_for_a_prefix_that_is_no_text_as_of_a_variable_that_is_not_set(stack: cdk.Stack) -> None:
+    prefix = cast("str", None)
+
+    with pytest.raises(QuotaConstructsError, match=r"parameter_prefix None is not a text; give one such as '/gpus"):
         QuotaShare.from_parameters(stack, "Read", prefix)
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from aws_cdk import App, Environment, Stack
@@ -16,10 +16,10 @@ from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 
 import quota_constructs
-from quota_constructs import PreemptionEnricher, QuotaConstructsError, TrainingJobQueue
+from quota_constructs import PreemptionEnricher, QuotaConstructsError, QuotaManagedQueue, TrainingJobQueue
 from tests.event_patterns import matches
 from tests.quota_constructs.batch_events import PREEMPTION_COMPLETED, PREEMPTION_STARTED, SAMPLES
-from tests.synthesis import QUEUE_ARN, template_of
+from tests.synthesis import LIMITS, QUEUE_ARN, template_of
 
 CODE = Path(quota_constructs.__file__).parent / "functions/preemption_enricher.py"
 DESCRIPTION: dict[str, Any] = {
@@ -205,6 +205,15 @@ def test_the_log_is_kept_for_a_month_or_as_long_as_is_said(stack: Stack) -> None
     resources = template_of(stack)["Resources"].values()
     kept = [each["Properties"]["RetentionInDays"] for each in resources if each["Type"] == "AWS::Logs::LogGroup"]
     assert kept == [30, 365]
+
+
+def test_fails_for_what_is_no_queue(stack: Stack) -> None:
+    gpus = QuotaManagedQueue(stack, "Gpus", capacity_limits=LIMITS)
+
+    with pytest.raises(
+        QuotaConstructsError, match=r"is not a job queue; give .* of a QuotaManagedQueue, its job_queue"
+    ):
+        PreemptionEnricher(stack, "Enricher", job_queue=cast("Any", gpus))
 
 
 def test_fails_where_no_event_would_come(app: App) -> None:
