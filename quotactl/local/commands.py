@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
-import subprocess
 import sys
 import threading
 from typing import Annotated
@@ -119,12 +119,12 @@ def execute(
     from quotactl.local.instance import Instance, InstanceError
 
     try:
-        environment = with_environment(Instance.find(port))
-        sys.exit(subprocess.run(command, env=environment, check=False).returncode)
+        # In place of this process: signals, the terminal and the exit code are the command's own.
+        os.execvpe(command[0], command, with_environment(Instance.find(port)))  # noqa: S606
     except InstanceError as error:
         raise _failed(str(error)) from None
-    except OSError as error:
-        raise _failed(f"{command[0]} cannot be run: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise _failed(f"{command[0]!r} cannot be run: {getattr(error, 'strerror', None) or error}") from None
 
 
 @app.command()

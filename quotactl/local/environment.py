@@ -24,8 +24,11 @@ _REMOVED: Final = (
     "AWS_CA_BUNDLE",
     "HTTP_PROXY",
     "http_proxy",
+    "ALL_PROXY",
+    "all_proxy",
 )
-"""What would lead a client elsewhere."""
+"""What would lead a client elsewhere, and with it every variable of :data:`_ENDPOINT_OF_ONE_SERVICE`."""
+_ENDPOINT_OF_ONE_SERVICE: Final = "AWS_ENDPOINT_URL_"
 
 
 def environment_of(instance: Instance) -> dict[str, str]:
@@ -53,6 +56,7 @@ def environment_of(instance: Instance) -> dict[str, str]:
         "CDK_DISABLE_CLI_TELEMETRY": "true",
         "CDK_DISABLE_VERSION_CHECK": "true",
         "NO_PROXY": "127.0.0.1,localhost",
+        "no_proxy": "127.0.0.1,localhost",
         "SAGEMAKER_USER_CONFIG_OVERRIDE": str(sagemaker),
         "SAGEMAKER_VALIDATE_ROLE": "false",
     }
@@ -61,14 +65,16 @@ def environment_of(instance: Instance) -> dict[str, str]:
 def with_environment(instance: Instance, base: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment for a process: ``base`` (the present one) with the local AWS in place of any other."""
     given = os.environ if base is None else base
-    kept = {
-        key: value for key, value in given.items() if key not in _REMOVED and not key.startswith("AWS_ENDPOINT_URL_")
-    }
-    return {**kept, **environment_of(instance)}
+    removed = _removed(given)
+    return {**{key: value for key, value in given.items() if key not in removed}, **environment_of(instance)}
 
 
 def exports(instance: Instance) -> str:
     """Return the shell commands that set the same in a shell: ``eval "$(quotactl local env)"``."""
-    unset = f"unset {' '.join(_REMOVED)}"
+    unset = f"unset {' '.join(_removed(os.environ))}"
     lines = [f"export {name}={shlex.quote(value)}" for name, value in environment_of(instance).items()]
     return "\n".join([unset, *lines])
+
+
+def _removed(given: Mapping[str, str]) -> list[str]:
+    return [*_REMOVED, *sorted(key for key in given if key.startswith(_ENDPOINT_OF_ONE_SERVICE))]
