@@ -23,7 +23,7 @@ from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdenti
 from quota_constructs._injection import property_injectable
 from quota_constructs._lookup import job_queue_arn_of, look_up_job_queue
 from quota_constructs._parameters import JOB_QUEUE_ARN, publish_arn, published_arn
-from quota_constructs._places import refuse_parts_elsewhere
+from quota_constructs._places import note_defined, refuse_parts_elsewhere
 from quota_constructs._tokens import is_token, known_choice, known_name, known_number
 from quota_constructs.errors import RefusedDesignError
 from quota_constructs.events import (
@@ -307,6 +307,7 @@ class TrainingJobQueue(_TrainingJobQueueBase):
         refuse_parts_elsewhere(scope, "its job queue", scheduling_policy, "the scheduling policy")
         refuse_parts_elsewhere(scope, "its job queue", service_environment, "the service environment")
         super().__init__(scope, id, physical_name=job_queue_name)
+        note_defined(scope, self)
         _queues_of_environments[service_environment] = queues
         self._defined_shares: list[QuotaShare] = []
         self._resource = batch.CfnJobQueue(

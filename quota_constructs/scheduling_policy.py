@@ -15,6 +15,7 @@ from quota_constructs._construction import whole_or_not_at_all
 from quota_constructs._findings import add_warnings, refuse_errors
 from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdentity
 from quota_constructs._injection import property_injectable
+from quota_constructs._places import note_defined
 from quota_constructs._tokens import is_token, known_name
 from quota_model import design as model
 from quota_model.design import UNKNOWN, SchedulingPolicyKind, Unknown
@@ -112,6 +113,7 @@ class QuotaShareSchedulingPolicy(_QuotaShareSchedulingPolicyBase):
         self._design = model.SchedulingPolicy(name=known_name(scheduling_policy_name))
         warnings = refuse_errors(check_scheduling_policy(self._design))
         super().__init__(scope, id, physical_name=scheduling_policy_name)
+        note_defined(scope, self)
         self._resource = batch.CfnSchedulingPolicy(
             self,
             "Resource",

@@ -17,6 +17,7 @@ from quota_constructs._findings import add_warnings, refuse_errors
 from quota_constructs._identity import DefinedIdentity, Identity, ImportedIdentity
 from quota_constructs._injection import property_injectable
 from quota_constructs._limits import known_limits, limits_of_resource, rendered_limits
+from quota_constructs._places import note_defined
 from quota_constructs._tokens import is_token, known_choice, known_name
 from quota_constructs.service_environment_grants import ServiceEnvironmentGrants
 from quota_model import design as model
@@ -134,6 +135,7 @@ class ServiceEnvironment(_ServiceEnvironmentBase):
         )
         warnings = refuse_errors(check_service_environment(self._design))
         super().__init__(scope, id, physical_name=service_environment_name)
+        note_defined(scope, self)
         self._resource = batch.CfnServiceEnvironment(
             self,
             "Resource",
