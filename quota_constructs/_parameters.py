@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from typing import Final
+from weakref import WeakKeyDictionary
 
+from aws_cdk import Stack
 from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
@@ -24,15 +26,25 @@ QUOTA_SHARE_ARN: Final = "quota-share-arn"
 
 _PREFIX: Final = re.compile(r"(/[A-Za-z0-9_.-]+){1,14}")
 _RESERVED: Final = ("/aws", "/ssm")
+_published: WeakKeyDictionary[Stack, dict[str, str]] = WeakKeyDictionary()
+"""The parameters of each stack, with the path of what each is about: CloudFormation would find out half-way."""
 
 
 def publish_arn(resource: Construct, parameter_prefix: str, kind: str, arn: str) -> ssm.StringParameter:
     """Define the parameter ``<parameter_prefix>/<kind>``, which holds an ARN.
 
     :param resource: what is published; the parameter becomes its child, so it goes when the resource goes.
-    :raises QuotaConstructsError: if Systems Manager would refuse the prefix.
+    :raises QuotaConstructsError: if Systems Manager would refuse the prefix, or something in the same stack is published
+        under it.
     """
     name = _parameter_name(parameter_prefix, kind)
+    published = _published.setdefault(Stack.of(resource), {})
+    if name in published:
+        raise QuotaConstructsError(
+            f"parameter {name!r} is published by {published[name]!r} already; "
+            f"give {resource.node.path!r} another parameter_prefix"
+        )
+    published[name] = resource.node.path
     return ssm.StringParameter(
         resource,
         f"Published{parameter_prefix}",

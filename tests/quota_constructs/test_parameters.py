@@ -193,6 +193,27 @@ def test_fails_for_a_prefix_that_aws_keeps_for_itself(stack: cdk.Stack, prefix: 
         share.publish(prefix)
 
 
+def test_fails_for_two_shares_under_one_prefix_before_cloudformation_does(stack: cdk.Stack) -> None:
+    gpus = QuotaManagedQueue(stack, "Gpus", capacity_limits={UNIT: 2})
+    vision, speech = (
+        gpus.add_quota_share(name, capacity_limits={UNIT: 1}, resource_sharing=ResourceSharing.lend())
+        for name in ("vision", "speech")
+    )
+    vision.publish("/gpus")
+
+    message = r"parameter '/gpus/quota-share-arn' is published by '.*/vision' already; give '.*/speech' another"
+    with pytest.raises(QuotaConstructsError, match=message):
+        speech.publish("/gpus")
+
+
+def test_two_stacks_may_publish_under_one_prefix_as_they_may_be_in_two_accounts(app: cdk.App) -> None:
+    stacks = [cdk.Stack(app, name) for name in ("Beta", "Prod")]
+    for stack in stacks:
+        QuotaShare.from_quota_share_arn(stack, "Vision", SHARE_ARN).publish("/gpus")
+
+    assert [list(parameters(stack)) for stack in stacks] == [["/gpus/quota-share-arn"]] * 2
+
+
 def test_fails_for_a_prefix_that_is_a_token(stack: cdk.Stack) -> None:
     share = QuotaShare.from_quota_share_arn(stack, "Vision", SHARE_ARN)
 
