@@ -211,15 +211,15 @@ class Account:
         """Return how many instances the share's jobs of a lower priority hold."""
         return sum([entry[3] for entry in self.below(priority)])
 
-    def borrowers(self) -> list[tuple[Job, int]]:
+    def borrowers(self) -> dict[Job, int]:
         """Return the jobs with a borrowed part, and that part: the last ones, once the limit is handed out in order."""
-        found: list[tuple[Job, int]] = []
+        found: dict[Job, int] = {}
         beyond = self.used - self.limit
         for _, _, _, held, job in reversed(self.placed):
             if beyond <= held:
                 if beyond > 0:
-                    found.append((job, beyond))
+                    found[job] = beyond
                 break
-            found.append((job, held))
+            found[job] = held
             beyond -= held
         return found

@@ -84,7 +84,7 @@ def in_share_victims(state: State, head: Job, needs: Needs) -> list[Victim] | No
     borrowed: Borrowed = {}
     for account, _ in head.parts:
         candidates |= dict.fromkeys(job for _, _, _, _, job in account.below(head.priority) if _may_go(job, options))
-        borrowed[account.pool] = dict(account.borrowers())
+        borrowed[account.pool] = account.borrowers()
     taken = _take_until(state, candidates, borrowed, needs, lambda: _fits(head, options), lambda: in_share_needs(head))
     return None if taken is None else [Victim(job, PreemptionKind.IN_SHARE, _part_of(job, borrowed)) for job in taken]
 
@@ -157,7 +157,7 @@ def _borrowed(short: Needs, head: Job, options: SchedulerOptions) -> Borrowed:
             continue
         for account in pool.accounts:
             if account.used > account.limit and account.share is not head.share:
-                parts.update(account.borrowers())
+                parts |= account.borrowers()
         if not options.nominated_jobs_can_be_victims:
             found[pool] = {job: part for job, part in parts.items() if _may_go(job, options)}
     return found

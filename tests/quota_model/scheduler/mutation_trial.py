@@ -103,7 +103,7 @@ MUTATIONS = (
     Mutation("own capacity to higher priority", "configuration.py", "by_priority = state.options.own_capacity_order is OwnCapacityOrder.PRIORITY", "by_priority = False"),
     Mutation("own capacity to the earlier decision", "books.py", "held, job in reversed(self.placed)", "held, job in self.placed"),
     Mutation("own capacity by decision: whatever the priority", "configuration.py", "state.options.own_capacity_order is OwnCapacityOrder.PRIORITY", "True"),
-    Mutation("only borrowers are cross-share victims", "victims.py", "if account.used > account.limit and account.share is not head.share:\n                parts.update(account.borrowers())", "if account.share is not head.share:\n                parts.update((entry[4], 0) for entry in account.placed)"),
+    Mutation("only borrowers are cross-share victims", "victims.py", "if account.used > account.limit and account.share is not head.share:\n                parts |= account.borrowers()", "if account.share is not head.share:\n                parts.update((entry[4], 0) for entry in account.placed)"),
     Mutation("jobs that terminate anyway go first", "job.py", "not self.terminating,\n", "False,\n"),
     Mutation("nominated jobs go before dispatched ones", "job.py", "self.nomination is None,\n", "False,\n"),
     Mutation("SCHEDULED jobs go before RUNNING ones", "job.py", "self.running,\n", "False,\n"),
