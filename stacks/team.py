@@ -33,11 +33,17 @@ class TeamStack(Stack):
     ``schedulingPriority`` can be left out and is 0 then. The execution succeeds or fails as the job does, however
     often that is preempted on its way. Stopping it does not stop the job.
 
+    ``execution_role`` is what the training jobs run with. It may write logs and metrics; the team's buckets and images
+    are added to it: ``stack.execution_role.add_output(bucket, "models/")``.
+
     :param share_prefix: the parameter prefix that the share is published under.
     :param team: the value of the tag ``team`` that every job carries, and that the submitter's access goes by.
     :param poll_interval: how often the state machine looks at the job; every 5 minutes by default. A look is 9 of the
         25,000 events that an execution may have, so that 5 minutes reach for 9 days of waiting and training.
     """
+
+    execution_role: TrainingExecutionRole
+    """The role that the team's training jobs run with, for the data and images that they need."""
 
     def __init__(
         self,
@@ -52,14 +58,14 @@ class TeamStack(Stack):
         super().__init__(scope, id, description=f"Training on a GPU quota share, for team {team}", **kwargs)
         share = QuotaShare.from_parameters(self, "Share", share_prefix)
         job_tags = {"team": team}
-        execution_role = TrainingExecutionRole(self, "ExecutionRole")
+        self.execution_role = TrainingExecutionRole(self, "ExecutionRole")
 
         machine = sfn.StateMachine(
             self,
             "TrainingJob",
             query_language=sfn.QueryLanguage.JSONATA,
             definition_body=sfn.DefinitionBody.from_chainable(
-                _submit_and_wait(self, share, job_tags, execution_role, poll_interval or Duration.minutes(5))
+                _submit_and_wait(self, share, job_tags, self.execution_role, poll_interval or Duration.minutes(5))
             ),
             comment=f"Submit a training job to the quota share of team {team} and wait for its end",
         )
@@ -70,7 +76,7 @@ class TeamStack(Stack):
             description=f"Submits training jobs of team {team} to its quota share",
         )
         for role in (machine.role, submitter):
-            share.grants.submit(role, max_priority=MAX_PRIORITY, job_tags=job_tags, execution_role=execution_role)
+            share.grants.submit(role, max_priority=MAX_PRIORITY, job_tags=job_tags, execution_role=self.execution_role)
         # AWS ties DescribeServiceJob to no resource.
         share.grants.actions(machine.role, ["batch:DescribeServiceJob"], resource_arns=["*"])
         share.grants.manage_jobs(submitter, max_priority=MAX_PRIORITY, job_tags=job_tags)
@@ -117,7 +123,8 @@ def _submit_and_wait(
                 "Tags": job_tags,
             },
             "Output": {"jobId": "{% $states.result.JobId %}"},
-            "Retry": [_when_throttled()],
+            # Nothing else: whether a submission that ended otherwise has arrived is not known.
+            "Retry": [_again_after("Batch.TooManyRequestsException", "Batch.BatchException")],
         },
     )
     look = sfn.CustomState(
@@ -132,7 +139,7 @@ def _submit_and_wait(
                 "status": "{% $states.result.Status %}",
                 "statusReason": "{% $exists($states.result.StatusReason) ? $states.result.StatusReason : '' %}",
             },
-            "Retry": [_when_throttled()],
+            "Retry": [_again_after("States.TaskFailed")],
         },
     )
     wait = sfn.Wait.jsonata(scope, "Wait", time=sfn.WaitTime.duration(poll_interval))
@@ -150,10 +157,14 @@ def _submit_and_wait(
     return sfn.Chain.start(submit).next(wait).next(look).next(ended)
 
 
-def _when_throttled() -> dict[str, object]:
-    """Return how to go on when all of the account's calls together are too many: 5 submissions a second, say."""
+def _again_after(*errors: str) -> dict[str, object]:
+    """Return how to go on after an error, such as of too many calls of an account: 5 submissions a second.
+
+    Batch's model has no error for these, and Step Functions documents no name. ``BatchException`` is what AWS's SDK for
+    Java calls whatever the model lacks, a call that is denied too.
+    """
     return {
-        "ErrorEquals": ["Batch.TooManyRequestsException"],
+        "ErrorEquals": list(errors),
         "IntervalSeconds": 2,
         "MaxAttempts": 8,
         "BackoffRate": 2,

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from aws_cdk import App, Duration, Environment, Stack, Validations
+from aws_cdk import aws_s3 as s3
 from cdk_nag import AwsSolutionsChecks
 
 from stacks.team import TeamStack
@@ -126,6 +127,30 @@ def test_a_job_goes_to_the_share_with_the_teams_tag_and_role(team: TeamStack) ->
     assert arguments["Tags"] == {"team": "vision"}
     assert "'RoleArn': 'arn:aws:iam::123456789012:role/ExecutionRole" in arguments["ServiceRequestPayload"]
     assert arguments["ServiceRequestPayload"].startswith("{% $string(")
+
+
+def test_the_training_jobs_role_takes_the_teams_data(team: TeamStack) -> None:
+    team.execution_role.add_output(s3.Bucket.from_bucket_name(team, "Models", "vision-models"), "runs/")
+
+    (statement,) = (
+        each for actions, each in statements_of(team, "ExecutionRole").items() if actions == ("s3:PutObject",)
+    )
+    assert statement["Resource"] == "arn:aws:s3:::vision-models/runs/*"
+
+
+def test_one_look_that_fails_does_not_end_an_execution_of_days(team: TeamStack) -> None:
+    (retry,) = states_of(team)["States"]["Look"]["Retry"]
+
+    assert retry["ErrorEquals"] == ["States.TaskFailed"]
+    assert retry["MaxAttempts"] > 1
+
+
+def test_a_submission_that_may_have_arrived_is_not_tried_again(team: TeamStack) -> None:
+    (retry,) = states_of(team)["States"]["Submit"]["Retry"]
+
+    assert not {"States.ALL", "States.TaskFailed", "States.Timeout", "Batch.ServerException"} & set(
+        retry["ErrorEquals"]
+    )
 
 
 @pytest.mark.parametrize(("interval", "seconds"), [(None, 300), (Duration.seconds(10), 10)])
