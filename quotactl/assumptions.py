@@ -9,6 +9,7 @@ from typing import Any
 
 __all__ = ["AssumptionError", "pairs", "with_assumptions"]
 
+_MOST_DIGITS = 9
 _YES_AND_NO = {"yes": True, "true": True, "no": False, "false": False}
 
 
@@ -44,7 +45,11 @@ def with_assumptions(values: Mapping[str, object], *options: Any) -> tuple[Any, 
 
 def _changed(options: Any, values: Mapping[str, object]) -> Any:
     given = {field.name: getattr(options, field.name) for field in fields(options) if field.name in values}
-    return replace(options, **{name: _like(default, name, values[name]) for name, default in given.items()})
+    chosen = {name: _like(default, name, values[name]) for name, default in given.items()}
+    try:
+        return replace(options, **chosen)
+    except ValueError as error:
+        raise AssumptionError(str(error)) from error
 
 
 def _like(default: object, name: str, value: object) -> object:
@@ -58,6 +63,6 @@ def _like(default: object, name: str, value: object) -> object:
         if text in choices:
             return type(default)(text)
         raise AssumptionError(f"{name} is {value!r}; give one of {', '.join(choices)}")
-    if not text.isdecimal():
-        raise AssumptionError(f"{name} is {value!r}; give a whole number of at least 0")
+    if not text.isdecimal() or len(text) > _MOST_DIGITS:
+        raise AssumptionError(f"{name} is {str(value)[:50]!r}; give a whole number of at least 0")
     return int(text)

@@ -103,7 +103,7 @@ async def _control(aws: LocalAws, instance: dict[str, Any], scope: Message, rece
 def _advance(aws: LocalAws, given: dict[str, Any]) -> int:
     seconds = given.get("advanceSeconds")
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < 1e9:
-        raise _RefusedError("advanceSeconds must be a number of seconds of at least 0.")
+        raise _RefusedError("The clock advances by a number of seconds of at least 0 and below 1000000000.")
     return aws.clock.advance(round(seconds * 1000))
 
 

@@ -13,19 +13,18 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final, Self
 
 from quotactl.local.front import CONTROL
+from quotactl.local.processes import is_alive, is_server, launch
 from quotactl.local.server import Settings
 
 __all__ = ["DEFAULT_PORT", "Instance", "InstanceError"]
@@ -34,9 +33,6 @@ DEFAULT_PORT: Final = 4566
 _START_SECONDS: Final = 60
 _STOP_SECONDS: Final = 10
 _POLL_SECONDS: Final = 0.05
-_SERVER: Final = "quotactl.local.server"
-_started: Final[dict[int, subprocess.Popen[bytes]]] = {}
-"""The servers that this process started, by process id: their end has to be collected."""
 
 
 class InstanceError(Exception):
@@ -93,11 +89,10 @@ class Instance:
             )
             instance = None
             try:
-                process = _launch(settings)
-                instance = cls(port, process.pid, state, account, region, speed)
+                instance = cls(port, launch(settings), state, account, region, speed)
                 (state / "instance.json").write_text(json.dumps(instance._to_json()))
                 listening.close()  # the server alone has it now: when it dies, nobody listens
-                instance._wait_until_it_answers(process)
+                instance._wait_until_it_answers()
             except BaseException as error:
                 last_words = _last_words(state)
                 if instance is not None:
@@ -154,19 +149,19 @@ class Instance:
 
     def wait(self, until: Callable[[], bool] = lambda: False) -> None:
         """Wait until the instance has ended, or until ``until`` says so."""
-        while self._is_alive() and not until():
+        while is_alive(self.pid) and not until():
             time.sleep(_POLL_SECONDS)
 
     def stop(self) -> None:
         """End the instance with all its processes, and remove its directory."""
-        if self._is_ours():
+        if is_server(self.pid):
             for number in (signal.SIGTERM, signal.SIGKILL):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(self.pid, number)
                 deadline = time.monotonic() + _STOP_SECONDS
-                while self._is_alive() and time.monotonic() < deadline:
+                while is_alive(self.pid) and time.monotonic() < deadline:
                     time.sleep(_POLL_SECONDS)
-                if not self._is_alive():
+                if not is_alive(self.pid):
                     break
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)  # what the server started and left, such as a Lambda function
@@ -178,67 +173,14 @@ class Instance:
         values = {"port": self.port, "pid": self.pid, "account": self.account}
         return {**values, "region": self.region, "speed": self.speed}
 
-    def _wait_until_it_answers(self, process: subprocess.Popen[bytes]) -> None:
+    def _wait_until_it_answers(self) -> None:
         deadline = time.monotonic() + _START_SECONDS
         while not self.answers():
-            if process.poll() is not None:
+            if not is_alive(self.pid):
                 raise InstanceError("the local AWS ended while it was starting")
             if time.monotonic() > deadline:
                 raise InstanceError(f"the local AWS did not answer within {_START_SECONDS} s")
             time.sleep(_POLL_SECONDS)
-
-    def _is_alive(self) -> bool:
-        if self.pid in _started:
-            process = _started[self.pid]
-            if process.poll() is None:
-                return True
-            if process.stdin is not None:
-                process.stdin.close()
-            del _started[self.pid]
-            return False
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:  # another user's process has the number now
-            return False
-        return not _has_ended(self.pid)
-
-    def _is_ours(self) -> bool:
-        """Return whether the process with our number is the server, and not one that got its number later."""
-        if not self._is_alive():
-            return False
-        try:
-            return self.pid in _started or (os.getpgid(self.pid) == self.pid and _SERVER in _command_of(self.pid))
-        except ProcessLookupError:
-            return False
-
-
-def _launch(settings: Settings) -> subprocess.Popen[bytes]:
-    """Start the server as a process group of its own, with its log in its directory."""
-    state = Path(settings.state)
-    with (state / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", _SERVER, json.dumps(asdict(settings))],
-            stdin=subprocess.PIPE if settings.follows_starter else subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            cwd=state,
-            env=_server_environment(),
-            pass_fds=[settings.socket],
-        )
-    _started[process.pid] = process
-    return process
-
-
-def _command_of(pid: int) -> str:
-    """Return the command line of a process, as far as the system tells it."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except OSError:
-        asked = subprocess.run(["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, check=False)
-        return asked.stdout.decode(errors="replace")
 
 
 def _last_words(state: Path) -> list[str]:
@@ -249,28 +191,25 @@ def _last_words(state: Path) -> list[str]:
         return []
 
 
-def _has_ended(pid: int) -> bool:
-    """Return whether a process has ended and only waits for its parent to notice, where the system can tell."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except (OSError, IndexError):
-        return False
-
-
 def _directory(port: int) -> Path:
     return Path(tempfile.gettempdir()) / f"quotactl-local-{os.getuid()}" / str(port)
 
 
 def _new_directory(port: int) -> Path:
     """Make the directory of a new instance, for this user's eyes alone."""
-    directory = _directory(port)
-    directory.parent.mkdir(mode=0o700, exist_ok=True)
-    if directory.parent.lstat().st_uid != os.getuid() or directory.parent.is_symlink():
+    try:
+        directory = _directory(port)
+        directory.parent.mkdir(mode=0o700, exist_ok=True)
+        if directory.parent.lstat().st_uid != os.getuid() or directory.parent.is_symlink():
+            raise InstanceError(
+                f"{directory.parent} belongs to somebody else; remove it, or set TMPDIR to a directory of yours"
+            )
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(mode=0o700)
+    except OSError as error:
         raise InstanceError(
-            f"{directory.parent} belongs to somebody else; remove it, or set TMPDIR to a directory of yours"
-        )
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(mode=0o700)
+            f"there is no room for what it writes ({error}); set TMPDIR to a directory of yours"
+        ) from None
     return directory
 
 
@@ -279,11 +218,6 @@ def _require_ministack() -> None:
 
     if find_spec("ministack") is None:
         raise InstanceError("the local AWS needs ministack; run: pip install 'quota-constructs[local]'")
-
-
-def _server_environment() -> dict[str, str]:
-    """Return the environment of the server: nothing in it may point at a real AWS account."""
-    return {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "MINISTACK_", "LAMBDA_"))}
 
 
 def _listen(port: int) -> socket.socket:

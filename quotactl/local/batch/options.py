@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-__all__ = ["LocalBatchOptions"]
+__all__ = ["HIGHEST_PRIORITY", "LocalBatchOptions"]
+
+HIGHEST_PRIORITY: Final = 9999
+"""Of a service job (SubmitServiceJob)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +25,9 @@ class LocalBatchOptions:
     """The priority of a job submitted without one; AWS names no default."""
     remembered_preempted_attempts: int = 10
     """How many preempted attempts a job's ``recentPreemptedAttempts`` keeps, newest first; AWS names no number."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.default_scheduling_priority <= HIGHEST_PRIORITY:
+            raise ValueError(
+                f"default_scheduling_priority is {self.default_scheduling_priority}; give 0 to {HIGHEST_PRIORITY}"
+            )

@@ -9,14 +9,14 @@ from quota_model.design import State
 from quotactl.local.batch.batch import Batch
 from quotactl.local.batch.checks import check_name, check_tags
 from quotactl.local.batch.job import ServiceJob
+from quotactl.local.batch.options import HIGHEST_PRIORITY
 from quotactl.local.batch.payload import capacity_request, parse_payload
 from quotactl.local.batch.resources import JobQueueRecord
 from quotactl.local.errors import ClientException
 from quotactl.local.training.behaviour import BehaviourError
 
-__all__ = ["HIGHEST_PRIORITY", "check_priority", "submit_service_job"]
+__all__ = ["check_priority", "submit_service_job"]
 
-HIGHEST_PRIORITY: Final = 9999
 _MOST_ATTEMPTS: Final = 10
 _MOST_RULES: Final = 5
 _LONGEST_PATTERN: Final = 512

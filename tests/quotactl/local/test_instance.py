@@ -170,12 +170,22 @@ def test_fails_where_none_runs_and_says_how_to_start_one(command: list[str]) -> 
         ["--account", "12"],
         ["--region", "moon"],
         ["--assume", "victim_order=random"],
+        ["--assume", "default_scheduling_priority=10000"],
+        ["--assume", f"remembered_preempted_attempts={'9' * 5000}"],
     ],
 )
 def test_fails_to_start_with_values_that_cannot_be(wrong: list[str]) -> None:
     ran = quotactl("up", "--detach", *wrong)
     assert ran.returncode == 2
     assert ran.stderr.startswith("quotactl local: ")
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_fails_to_start_where_it_cannot_write_and_says_where(tmp_path: Path) -> None:
+    (tmp_path / f"quotactl-local-{os.getuid()}").touch()
+    ran = quotactl("up", "--detach", "--port", "0", temporary=tmp_path)
+    assert ran.returncode == 2
+    assert str(tmp_path) in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
 
 
