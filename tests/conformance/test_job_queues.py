@@ -113,6 +113,21 @@ def test_fails_with_a_priority_outside_0_to_1000(target: Target, priority: int) 
         target.queue(priority=priority)
 
 
+def test_fails_to_give_up_its_policy(target: Target) -> None:
+    queue = target.queue()
+    with pytest.raises(target.refused):
+        target.batch.update_job_queue(jobQueue=queue, schedulingPolicyArn="")
+
+
+def test_a_deleted_queue_is_described_no_more_and_frees_its_environment_and_policy(target: Target) -> None:
+    policy, environment = target.policy(), target.environment()
+    order = [{"order": 1, "serviceEnvironment": environment}]
+    queue = target.queue(schedulingPolicyArn=policy, serviceEnvironmentOrder=order)
+    target.delete_queue(queue)
+    assert target.describe_queue(queue)["status"] in (None, "DELETED")
+    target.queue(schedulingPolicyArn=policy, serviceEnvironmentOrder=order)
+
+
 def test_fails_to_be_deleted_while_it_is_enabled(target: Target) -> None:
     with pytest.raises(target.refused):
         target.batch.delete_job_queue(jobQueue=target.queue())

@@ -114,6 +114,24 @@ def test_without_retries_a_preempted_job_is_failed(target: Target, three: str) -
     assert target.wait_for(borrower, "FAILED")["preemptionSummary"]["preemptedAttemptCount"] == 1
 
 
+def test_a_job_is_failed_by_the_preemption_after_its_last_retry(target: Target) -> None:
+    queue = target.queue()
+    share = target.share(queue, inSharePreemption="ENABLED")
+    once = {"preemptionRetriesBeforeTermination": 1}
+    long, short = target.payload(seconds=2400), target.payload(seconds=60)
+    job = target.submit(queue, share, payload=long, schedulingPriority=1, preemptionConfiguration=once)
+    for status in ("RUNNABLE", "FAILED"):
+        target.wait_for(job, "RUNNING")
+        target.submit(queue, share, payload=short, schedulingPriority=2)
+        target.wait_for(job, status)
+    summary = target.describe(job)["preemptionSummary"]
+    assert summary["preemptedAttemptCount"] == 2
+    arns = [attempt["serviceResourceId"]["value"] for attempt in summary["recentPreemptedAttempts"]]
+    assert len(set(arns)) == 2
+    ended = [attempt["stoppedAt"] for attempt in summary["recentPreemptedAttempts"]]
+    assert ended == sorted(ended, reverse=True), "the newest first"
+
+
 def test_equal_priority_never_preempts_within_a_share(target: Target) -> None:
     queue = target.queue()
     share = target.share(queue, inSharePreemption="ENABLED")
@@ -148,6 +166,60 @@ def test_lowering_the_environment_stops_nothing(target: Target) -> None:
     )
     for job in jobs:
         target.wait_for(job, "SUCCEEDED")
+
+
+def test_a_job_above_a_lowered_limit_goes_when_a_lender_needs_its_instance(target: Target) -> None:
+    """Lowering a share's limit makes what runs above it eligible for preemption, and no more (UG/quota-shares)."""
+    queue = target.queue({UNIT: 2})
+    lowered = target.share(queue, limits={UNIT: 2}, strategy="LEND")
+    raised = target.share(queue, limits={UNIT: 1}, strategy="LEND")
+    long = target.payload(seconds=2400)
+    jobs = [target.submit(queue, lowered, payload=long, schedulingPriority=2 - number) for number in range(2)]
+    for job in jobs:
+        target.wait_for(job, "RUNNING")
+    target.batch.update_quota_share(quotaShareArn=lowered, capacityLimits=[{"capacityUnit": UNIT, "maxCapacity": 1}])
+    target.wait_until(lambda: target.describe_share(lowered)["status"] == "VALID")
+    assert [target.status(job) for job in jobs] == ["RUNNING", "RUNNING"], "nobody needs it yet"
+    owner = target.submit(queue, raised, payload=long)
+    target.wait_for(jobs[1], "RUNNABLE")
+    target.wait_for(owner, "RUNNING")
+    assert target.status(jobs[0]) == "RUNNING"
+
+
+def test_an_environment_that_is_disabled_places_nothing_and_stops_nothing(target: Target) -> None:
+    queue = target.queue()
+    share = target.share(queue)
+    running, waiting = (target.submit(queue, share) for _ in range(2))
+    target.wait_for(running, "RUNNING")
+    environment = target.describe_queue(queue)["serviceEnvironmentOrder"][0]["serviceEnvironment"]
+    target.batch.update_service_environment(serviceEnvironment=environment, state="DISABLED")
+    target.wait_for(running, "SUCCEEDED")
+    assert target.wait_for(waiting, "RUNNABLE")["status"] == "RUNNABLE"
+    target.batch.update_service_environment(serviceEnvironment=environment, state="ENABLED")
+    target.wait_for(waiting, "SUCCEEDED")
+
+
+def test_jobs_of_a_disabled_queue_finish(target: Target) -> None:
+    queue = target.queue()
+    share = target.share(queue)
+    running, waiting = (target.submit(queue, share) for _ in range(2))
+    target.wait_for(running, "RUNNING")
+    target.batch.update_job_queue(jobQueue=queue, state="DISABLED")
+    target.wait_for(running, "SUCCEEDED")
+    target.wait_for(waiting, "SUCCEEDED")
+
+
+def test_lowering_a_running_jobs_priority_lets_another_of_its_share_take_its_place(target: Target) -> None:
+    queue = target.queue()
+    share = target.share(queue, inSharePreemption="ENABLED")
+    long = target.payload(seconds=2400)
+    first = target.submit(queue, share, payload=long, schedulingPriority=5)
+    target.wait_for(first, "RUNNING")
+    second = target.submit(queue, share, payload=long, schedulingPriority=5)
+    target.wait_for(second, "RUNNABLE")
+    target.batch.update_service_job(jobId=first, schedulingPriority=4)
+    target.wait_for(first, "RUNNABLE")
+    target.wait_for(second, "RUNNING")
 
 
 def test_jobs_of_a_disabled_share_finish(target: Target) -> None:

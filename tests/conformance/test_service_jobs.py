@@ -118,12 +118,14 @@ def test_the_head_of_each_share_says_why_it_can_never_run(target: Target, queue:
 def test_a_snapshot_shows_the_head_of_each_share_and_the_front_of_the_queue(
     target: Target, queue: str, waiting: dict[str, str]
 ) -> None:
+    target.share(queue, "idle")
     snapshot = target.batch.get_job_queue_snapshot(jobQueue=queue)
     arn = {name: target.describe(job)["jobArn"] for name, job in waiting.items()}
     heads = snapshot["frontOfQuotaShares"]["quotaShares"]
     assert {share: [job["jobArn"] for job in jobs] for share, jobs in heads.items()} == {
         "vision": [arn["Alpha"]],
         "speech": [arn["alpha"]],
+        "idle": [],
     }
     assert {job["jobArn"] for job in snapshot["frontOfQueue"]["jobs"]} == set(arn.values())
     assert all(job["earliestTimeAtPosition"] > 0 for job in snapshot["frontOfQueue"]["jobs"])
@@ -164,6 +166,13 @@ def test_termination_in_bulk_counts_unknown_ids_as_successful(target: Target, wa
     response = target.batch.terminate_service_jobs(jobs=jobs, reason="cleanup")
     assert (response["successful"], response["errors"]) == (jobs, [])
     assert target.wait_for(waiting["Alpha"], "FAILED")["statusReason"] == "cleanup"
+
+
+def test_termination_in_bulk_takes_arns(target: Target, waiting: dict[str, str]) -> None:
+    arn = target.describe(waiting["beta"])["jobArn"]
+    response = target.batch.terminate_service_jobs(jobs=[arn], reason="cleanup")
+    assert (response["successful"], response["errors"]) == ([arn], [])
+    assert target.wait_for(waiting["beta"], "FAILED")["isTerminated"] is True
 
 
 def test_fails_to_terminate_more_than_50_jobs_at_once(target: Target) -> None:
