@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -65,6 +66,24 @@ def test_the_python_of_a_page_runs_and_synthesizes(page: Path) -> None:
     assert errors == []
     for app in [value for value in program.values() if isinstance(value, cdk.App)]:
         app.synth()
+
+
+@pytest.mark.slow
+def test_the_app_of_getting_started_is_all_that_the_cdk_cli_needs(tmp_path: Path) -> None:
+    page = DOCS / "getting-started.md"
+    program = [block.code for block in blocks(page, "python") if ".fails" not in block.marks]
+    (tmp_path / "app.py").write_text("\n".join(program), encoding="utf-8")
+    for block in blocks(page, "json"):
+        assert block.file is not None
+        (tmp_path / block.file).write_text(block.code, encoding="utf-8")
+
+    here = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    run = subprocess.run(
+        [CDK, "synth", "--quiet"], cwd=tmp_path, env=os.environ | here, capture_output=True, text=True, check=False
+    )
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert (tmp_path / "cdk.out/Gpus.template.json").is_file()
 
 
 @pytest.mark.slow
