@@ -20,7 +20,7 @@ This runs the conformance tests in AWS account {account}, Region {region}, as {p
 
 It creates, and deletes again after each test: scheduling policies, service environments, job queues and quota shares
 (free of charge), and the service-linked role AWSServiceRoleForAWSBatchWithSagemaker if there is none (it stays).
-It runs about 60 SageMaker training jobs on ml.m5.large and ml.t3.medium, up to four instances at a time, for about
+It runs about 70 SageMaker training jobs on ml.m5.large and ml.t3.medium, up to four instances at a time, for about
 five minutes each: expect some two hours, and roughly 1 to 2 USD. Your quotas for these instance types must allow it.
 Stopping it halfway can leave resources behind; their names begin with quotactl-test.
 """
