@@ -95,6 +95,11 @@ def _look_up_environment(scope: Construct, job_queue_arn: str) -> model.ServiceE
     queue = _get(scope, "AWS::Batch::JobQueue", job_queue_arn, "ServiceEnvironmentOrder")
     if queue is None:
         return None
+    if not queue["ServiceEnvironmentOrder"]:
+        raise QuotaConstructsError(
+            f"job queue {job_queue_arn!r} has no service environment, so it takes no quota shares; "
+            "give the name of a quota-managed one"
+        )
     arn = queue["ServiceEnvironmentOrder"][0]["ServiceEnvironment"]
     if not arn.startswith("arn:"):  # AWS takes a name too, and does not say which of the two it returns.
         arn = f"{job_queue_arn.partition(':job-queue/')[0]}:service-environment/{arn}"

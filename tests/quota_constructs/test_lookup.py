@@ -43,6 +43,9 @@ class Account:
         }
         self._resources |= {f"{QUEUE_ARN}/quota-share/{name}": properties for name, properties in shares.items()}
 
+    def exists(self, arn: str, **properties: object) -> None:
+        self._resources[arn] = properties
+
     def answer(self, query: dict[str, Any]) -> list[dict[str, object]]:
         if "exactIdentifier" in query:
             arn = query["exactIdentifier"]
@@ -235,6 +238,14 @@ def test_a_share_that_exists_already_is_not_counted_twice_when_its_stack_defines
 def test_fails_for_a_share_of_an_instance_type_that_the_environment_lacks() -> None:
     with pytest.raises(RuntimeError, match="share-unit-not-in-environment"):
         look_up_all(Account(4), lambda stack: add_share(stack, "Vision", 1, unit="ml.p5.48xlarge"))
+
+
+def test_fails_for_a_queue_that_is_not_quota_managed() -> None:
+    account = Account(4)
+    account.exists(QUEUE_ARN, ServiceEnvironmentOrder=[])
+
+    with pytest.raises(QuotaConstructsError, match="has no service environment, so it takes no quota shares; give"):
+        look_up_all(account, lambda stack: add_share(stack, "Vision", 1))
 
 
 def test_fails_for_the_21st_share_of_a_queue() -> None:
