@@ -49,7 +49,8 @@ class QuotaMonitoring(Construct, QuotaMetrics):
 
     A small function reads the queue on a schedule, and counts preemptions as AWS Batch sends their events. The
     ``metric_...`` methods say what each metric is, and which of them are derived because AWS does not tell. The alarms
-    are about the queue as a whole, so that they hold for shares that are added later.
+    are about the queue as a whole, so that they hold for shares that are added later. Define one for a queue: a second
+    one in the same namespace counts every preemption twice.
 
     Cost: mainly CloudWatch's price of the metrics, six for each share and instance type, two for each share, four for
     each instance type and five for the queue; at AWS's list prices 0.30 USD a month each. The function's calls and

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -121,6 +122,8 @@ def test_a_command_exists_and_takes_these_arguments(command: list[str]) -> None:
         case ["pip", "install", place]:
             extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
             assert place in {".", *(f".[{extra}]" for extra in extras)}
+        case ["npm", "install", package]:
+            assert package in json.loads((ROOT / "package.json").read_text())["devDependencies"]
         case ["HATCH_BUILD_HOOK_ENABLE_CUSTOM=true", *other]:
             assert (ROOT / "hatch_build.py").is_file()  # tests/repository/test_compiled.py builds with it
             test_a_command_exists_and_takes_these_arguments(other)
