@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from quota_model.design import UNLIMITED, CapacityLimits, QuotaQueue, QuotaShare, State, Unknown
+from quota_model.design import UNLIMITED, CapacityLimits, QuotaShare, State, Unknown
 from quota_model.rules import Severity
 from quotactl.check import CheckedQueue, CheckedShare, LocatedFinding, Report
 from quotactl.output import printable
 
 __all__ = ["print_report"]
 
-_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow"}
+_INDENT: Final = 2
+_UNBOUNDED: Final = 10_000
+_STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow"}
 
 
 def print_report(report: Report, console: Console) -> None:
@@ -25,9 +29,9 @@ def print_report(report: Report, console: Console) -> None:
     :param console: one that reads no markup, such as :func:`quotactl.output.console`.
     """
     for queue in report.queues:
-        console.print(_queue(queue))
+        console.print(_queue(queue, console))
     for loose in report.loose_shares:
-        console.print(_loose_share(loose))
+        console.print(_loose_share(loose, console))
     for remark in report.remarks:
         place, text = printable(remark.place), printable(remark.text)
         console.print(Text.assemble(("note", "bold"), "  ", (place, "cyan"), f": {text}"))
@@ -36,68 +40,93 @@ def print_report(report: Report, console: Console) -> None:
     console.print(_summary(report))
 
 
-def _queue(checked: CheckedQueue) -> RenderableType:
+def _queue(checked: CheckedQueue, console: Console) -> RenderableType:
     queue, place = checked.located.queue, checked.located.place
     title = Text.assemble(("job queue ", "bold"), (_name(queue.name) or printable(place), "bold cyan"))
     if _name(queue.name):
         title.append(f"  {printable(place)}", "dim")
-    return Group(title, Padding(_shares_table(queue), (0, 0, 0, 2)), _findings(checked.findings), "")
+    environment = queue.service_environment
+    rows = [_share_row(share) for share in queue.quota_shares]
+    rows.append(_Row("environment", environment.capacity_limits, ("", "", "", _state(environment.state)), "dim"))
+    return Group(title, _table(rows, console), _findings(checked.findings), "")
 
 
-def _loose_share(checked: CheckedShare) -> RenderableType:
+def _loose_share(checked: CheckedShare, console: Console) -> RenderableType:
     share, place = checked.located.share, checked.located.place
     title = Text.assemble(("quota share ", "bold"), (_shown(share.name), "bold cyan"), (f"  {printable(place)}", "dim"))
-    table = _table(share.capacity_limits.units, with_state=share.state is not State.ENABLED)
-    table.add_row(*_share_cells(share, share.capacity_limits.units))
-    return Group(title, Padding(table, (0, 0, 0, 2)), _findings(checked.findings), "")
+    return Group(title, _table([_share_row(share)], console), _findings(checked.findings), "")
 
 
-def _shares_table(queue: QuotaQueue) -> Table:
-    units = _units(queue)
-    environment = queue.service_environment
-    states = {environment.state, *(share.state for share in queue.quota_shares)}
-    table = _table(units, with_state=states != {State.ENABLED})
-    for share in queue.quota_shares:
-        table.add_row(*_share_cells(share, units))
-    capacities = [_limit(environment.capacity_limits, unit) for unit in units]
-    table.add_row("environment", *capacities, "", "", "", _state(environment.state), style="dim")
-    return table
+class _Row(NamedTuple):
+    """A quota share, or the environment below them."""
+
+    name: str
+    limits: CapacityLimits
+    settings: tuple[str, str, str, str]
+    style: str = ""
 
 
-def _units(queue: QuotaQueue) -> Sequence[str]:
-    """Return the instance types of the environment, then those that only shares have."""
-    limits = [queue.service_environment.capacity_limits, *(share.capacity_limits for share in queue.quota_shares)]
-    return list(dict.fromkeys(unit for some in limits for unit in some.units))
+def _share_row(share: QuotaShare) -> _Row:
+    sharing, preemption = share.resource_sharing, share.in_share_preemption
+    if sharing.borrows and sharing.borrow_limit in (None, UNLIMITED):
+        borrow_limit = "unlimited"
+    elif sharing.borrow_limit is None:
+        borrow_limit = ""
+    else:
+        borrow_limit = "?" if isinstance(sharing.borrow_limit, Unknown) else f"{sharing.borrow_limit} %"
+    in_share = "?" if isinstance(preemption, Unknown) else "on" if preemption else "off"
+    settings = (_shown(sharing.strategy), borrow_limit, in_share, _state(share.state))
+    return _Row(_shown(share.name), share.capacity_limits, settings)
 
 
-def _table(units: Sequence[str], *, with_state: bool) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("quota\nshare", overflow="fold")
+def _table(rows: Sequence[_Row], console: Console) -> RenderableType:
+    """Return a column for each instance type or, where these do not fit beside each other, a line for each."""
+    # Those of the environment come first.
+    units = list(dict.fromkeys(unit for row in (rows[-1], *rows) for unit in row.limits.units))
+    table = _wide_table(rows, units)
+    everything = console.options.update_width(_UNBOUNDED)
+    if Measurement.get(console, everything, table).maximum > console.width - _INDENT:
+        table = _tall_table(rows)
+    return Padding(table, (0, 0, 0, _INDENT))
+
+
+def _wide_table(rows: Sequence[_Row], units: Sequence[str]) -> Table:
+    table = _empty_table()
     for unit in units:
         family, dot, size = unit.rpartition(".")
         table.add_column(printable(f"{family}{dot}\n{size}"), justify="right", no_wrap=True)
-    table.add_column("idle\ncapacity", no_wrap=True)
-    table.add_column("borrow\nlimit", justify="right", no_wrap=True)
-    table.add_column("in-share\npreemption", no_wrap=True)
-    table.add_column("\nstate" if with_state else "", no_wrap=True)
+    _add_settings_columns(table, rows)
+    for row in rows:
+        limits = [_limit(row.limits, unit) for unit in units]
+        table.add_row(row.name, *limits, *row.settings, style=row.style)
     return table
 
 
-def _share_cells(share: QuotaShare, units: Sequence[str]) -> Iterator[str]:
-    yield _shown(share.name)
-    for unit in units:
-        yield _limit(share.capacity_limits, unit)
-    sharing = share.resource_sharing
-    yield _shown(sharing.strategy)
-    if sharing.borrows and sharing.borrow_limit in (None, UNLIMITED):
-        yield "unlimited"
-    elif sharing.borrow_limit is None:
-        yield ""
-    else:
-        yield "?" if isinstance(sharing.borrow_limit, Unknown) else f"{sharing.borrow_limit} %"
-    preemption = share.in_share_preemption
-    yield "?" if isinstance(preemption, Unknown) else "on" if preemption else "off"
-    yield _state(share.state)
+def _tall_table(rows: Sequence[_Row]) -> Table:
+    table = _empty_table()
+    table.add_column("instance\ntype", overflow="fold")
+    table.add_column("\nlimit", justify="right", no_wrap=True)
+    _add_settings_columns(table, rows)
+    for row in rows:
+        units = row.limits.units or ("",)
+        for unit in units:
+            once = (row.name, row.settings) if unit == units[0] else ("", ("", "", "", ""))
+            table.add_row(once[0], printable(unit), _limit(row.limits, unit), *once[1], style=row.style)
+    return table
+
+
+def _empty_table() -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("quota\nshare", overflow="fold", min_width=len("environment"))
+    return table
+
+
+def _add_settings_columns(table: Table, rows: Sequence[_Row]) -> None:
+    table.add_column("idle\ncapacity", no_wrap=True)
+    table.add_column("borrow\nlimit", justify="right", no_wrap=True)
+    table.add_column("in-share\npreemption", no_wrap=True)
+    with_state = any(state for *_, state in (row.settings for row in rows))
+    table.add_column("\nstate" if with_state else "", no_wrap=True)
 
 
 def _limit(limits: CapacityLimits, unit: str) -> str:

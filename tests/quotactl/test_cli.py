@@ -7,13 +7,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from quota_model.design import QuotaQueue
+from quotactl.check import check
+from quotactl.check_table import print_report
 from quotactl.cli import app
 from tests.quotactl.batch_templates import capacity_limits, environment, share, template
 
@@ -133,6 +137,22 @@ def test_a_name_does_nothing_to_the_terminal(write: Write) -> None:
     assert "\x1b" not in result.output
     assert "[bold]" in result.output
     assert ":smile:" in result.output
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_terminal_is_too_narrow_for_five_instance_types(write: Write, width: int) -> None:
+    types = [f"ml.p4d.{size}4xlarge" for size in (1, 2, 3, 4, 5)]
+    limits = capacity_limits({type_: 1000 + number for number, type_ in enumerate(types)})
+    path = write(template(Environment=environment(limits), Vision=share("vision", CapacityLimits=limits)))
+    output = StringIO()
+    print_report(check(path), Console(file=output, width=width, markup=False, highlight=False))
+
+    text = output.getvalue()
+    assert max(len(line) for line in text.splitlines()) <= width
+    assert "…" not in text
+    words = text.split()
+    assert {"vision", "environment"} <= set(words)
+    assert [words.count(str(1000 + number)) for number in range(5)] == [2] * 5
 
 
 def test_without_a_command_it_says_what_there_is() -> None:
