@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
 from quotactl.local.aws import LocalAws
+from quotactl.local.errors import not_supported
 from quotactl.local.training.behaviour import BehaviourError
 
 __all__ = ["CONTROL", "in_front_of"]
@@ -23,6 +24,11 @@ CONTROL: Final = "/_quotactl/"
 """The path below which the local AWS answers for itself: ``instance``, ``clock`` and ``behaviours``."""
 _LOCAL_HOST: Final = re.compile(r"([\w.-]+\.)?(localhost|127\.0\.0\.1)(:\d+)?")
 _LARGEST_CONTROL_BODY: Final = 64 * 1024
+_REFUSED: Final = {
+    "/_ministack/reset": "Reset is not supported; run quotactl local down, then up.",
+    "/v2/email": not_supported("The service ses").message,
+}
+"""Paths that ministack answers whatever services it is told to offer, and why they are refused."""
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -49,8 +55,9 @@ def in_front_of(app: App, aws: LocalAws, instance: dict[str, Any]) -> App:
             if scope["type"] == "http" and scope["path"].startswith(CONTROL):
                 await _respond(send, 200, await _control(aws, instance, scope, receive))
                 return
-            if scope["path"].startswith("/_ministack/reset"):
-                raise _RefusedError("Reset is not supported; run quotactl local down, then up.")
+            for path, why in _REFUSED.items():
+                if scope["path"].startswith(path):
+                    raise _RefusedError(why)
         except _RefusedError as refusal:
             if scope["type"] == "http":
                 await _respond(send, refusal.status, {"message": refusal.message})

@@ -7,7 +7,9 @@ that the operation does not know.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 from functools import cache
 from typing import Any, Final
 
@@ -103,8 +105,21 @@ def _scalar_problem(value: Any, shape: Shape) -> str | None:
     most = shape.metadata.get("max")
     if most is not None and isinstance(value, int | float) and value > most:
         return f"is {value}; it must be at most {most}."
+    if most is not None and isinstance(value, str) and len(value) > most:
+        return f"has {len(value)} characters; it can have at most {most}."
+    pattern = _pattern(shape.metadata.get("pattern", ""))
+    if pattern is not None and isinstance(value, str) and not pattern.fullmatch(value):
+        return f"is {value[:100]!r}; it must satisfy the regular expression {pattern.pattern}."
     if isinstance(value, str) and not value.isascii() and not _is_unicode(value):
         return "holds half a character (a lone surrogate), which is no text; send whole characters."
+    return None
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str] | None:
+    r"""Return a model's pattern, or ``None`` where there is none that Python reads (``\p{L}`` it does not)."""
+    with contextlib.suppress(re.error):
+        return re.compile(text, re.DOTALL) if text else None
     return None
 
 

@@ -261,10 +261,21 @@ def test_a_training_job_that_someone_else_stops_fails_its_job(target: Target) ->
     target.wait_for(job, "FAILED")
 
 
-def test_a_training_request_that_sagemaker_refuses_fails_the_attempt_with_its_words(target: Target) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"OutputDataConfig": None},
+        {"OutputDataConfig": {"S3OutputPath": "/home/me/models"}},
+        {"RoleArn": "arn:aws:iam::123456789012:user/training"},
+        {"StoppingCondition": {"MaxRuntimeInSeconds": 0}},
+    ],
+    ids=["no output", "output elsewhere", "no role", "no time"],
+)
+def test_a_training_request_that_sagemaker_refuses_fails_the_attempt_with_its_words(
+    target: Target, wrong: dict[str, Any]
+) -> None:
     queue = target.queue()
-    payload = target.payload()
-    del payload["OutputDataConfig"]
+    payload = {key: value for key, value in {**target.payload(), **wrong}.items() if value is not None}
     job = target.submit(queue, target.share(queue), payload=payload)
     failed = target.wait_for(job, "FAILED")
     assert failed["statusReason"].startswith("Received status from SageMaker: ValidationException")

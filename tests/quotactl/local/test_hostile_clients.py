@@ -110,7 +110,12 @@ def test_what_batch_has_and_the_local_one_has_not_says_so(aws: RunningAws, opera
 
 
 def test_a_service_that_is_not_there_says_so_in_its_own_protocol(aws: RunningAws) -> None:
-    for service, operation in (("rds", "describe_db_instances"), ("dynamodbstreams", "list_streams")):
+    absent = (
+        ("rds", "describe_db_instances"),
+        ("dynamodbstreams", "list_streams"),
+        ("sesv2", "list_email_identities"),
+    )
+    for service, operation in absent:
         client = aws.client(service)
         with pytest.raises(client.exceptions.ClientError, match="is not supported by the local AWS"):
             getattr(client, operation)()
@@ -153,6 +158,8 @@ def test_a_submission_that_makes_no_sense_is_a_client_exception(aws: RunningAws,
         ("SearchTrainingPlanOfferings", {"DurationHours": 10**9}),
         ("CreateTrainingPlan", {"TrainingPlanName": "p", "TrainingPlanOfferingId": "none"}),
         ("DescribeTrainingJob", {"TrainingJobName": "\ud800"}),
+        ("DescribeTrainingJob", {"TrainingJobName": "a b"}),
+        ("DescribeTrainingJob", {"TrainingJobName": "a" * 64}),
     ],
 )
 def test_a_request_that_sagemaker_cannot_read_is_a_client_error(
