@@ -13,6 +13,7 @@ import pytest
 
 from quotactl.local.testing import RunningAws, local_aws  # noqa: F401
 from stacks.three_quota import ThreeQuotaStack
+from tests.code_blocks import blocks_of
 
 pytestmark = pytest.mark.slow
 
@@ -51,6 +52,20 @@ def test_boto3_submits_and_raises_what_waits(local_aws: RunningAws, queue: str, 
     assert lines[3] == "high waits: for capacity; raised to 10"
     job = lines[2].partition(": ")[2]
     assert local_aws.client("batch").describe_service_job(jobId=job)["schedulingPriority"] == 10
+
+
+def test_the_program_of_the_guide_submits(local_aws: RunningAws, queue: str, tmp_path: Path) -> None:  # noqa: F811
+    (program,) = [block for block in blocks_of(PROJECT / "docs/guides/submit.md") if block.file == "submit.py"]
+    (tmp_path / "submit.py").write_text(program.code, encoding="utf-8")
+
+    ran = local_aws.run(
+        [sys.executable, "submit.py", queue, "reserved", "arn:aws:iam::123456789012:role/training"], cwd=tmp_path
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    job = local_aws.client("batch").describe_service_job(jobId=ran.stdout.strip())
+    assert (job["quotaShareName"], job["schedulingPriority"], job["tags"]) == ("reserved", 10, {"team": "vision"})
+    local_aws.wait_for_job(job["jobId"], "RUNNING")
 
 
 def test_fails_with_a_queue_that_does_not_exist(run: Run) -> None:
