@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from aws_cdk import ArnFormat, Stack, Tokenization, Validations
 from aws_cdk import aws_iam as iam
+from aws_cdk.interfaces import aws_batch as refs
 from constructs import IConstruct
 
 from quota_constructs._construction import expect
@@ -14,6 +15,7 @@ from quota_constructs._tokens import is_token
 from quota_constructs.errors import RULE_PREFIX, QuotaConstructsError
 
 Conditions: TypeAlias = dict[str, dict[str, str]]
+Granted: TypeAlias = refs.IQuotaShareRef | refs.IJobQueueRef | refs.IServiceEnvironmentRef
 
 MAX_JOB_PRIORITY: Final = 9999
 """The highest ``schedulingPriority`` that AWS Batch takes; the lowest is 0 (SubmitServiceJob)."""
@@ -30,29 +32,39 @@ UNSCOPED_READS: Final = (
 
 def grant(
     grantee: iam.IGrantable,
-    resource: IConstruct,
+    resource: Granted,
     actions: Iterable[str],
     arns: Iterable[str],
     conditions: Conditions | None = None,
 ) -> iam.Grant:
     """Allow actions in the grantee's own policy: AWS Batch has no resource policies.
 
-    A principal without policies of its own, such as a service, gets nothing; a warning on the resource says so.
+    A principal without policies of its own, such as a service, gets nothing, and neither does one of another account; a
+    warning on the resource says so.
     """
     actions = sorted(actions)  # CDK sorts them only with a feature flag.
     given = iam.Grant.add_to_principal(
         grantee=grantee, actions=actions, resource_arns=list(arns), conditions=conditions
     )
     if not given.success:
-        Validations.of(resource).add_warning(
-            f"{RULE_PREFIX}grant-without-effect",
-            f"{', '.join(actions)} granted to a principal that has no policy of its own has no effect, as AWS Batch "
-            "has no resource policies; grant it to the role that the principal uses",
-        )
+        _warn(resource, actions, "a principal that has no policy of its own", "the role that the principal uses")
+        return given
+    account, home = grantee.grant_principal.principal_account, resource.env.account
+    if account is not None and not is_token(account) and not is_token(home) and account != home:
+        remedy = f"a role of account {home}, which the principal assumes"
+        _warn(resource, actions, f"a principal of account {account}, in account {home},", remedy)
     return given
 
 
-def pass_role(grantee: iam.IGrantable, resource: IConstruct, role_arn: str) -> iam.Grant:
+def _warn(resource: IConstruct, actions: Iterable[str], whom: str, whom_instead: str) -> None:
+    Validations.of(resource).add_warning(
+        f"{RULE_PREFIX}grant-without-effect",
+        f"{', '.join(actions)} granted to {whom} has no effect, as AWS Batch has no resource policies; "
+        f"grant it to {whom_instead}",
+    )
+
+
+def pass_role(grantee: iam.IGrantable, resource: Granted, role_arn: str) -> iam.Grant:
     """Allow a role to be passed to SageMaker, and to no other service."""
     return grant(
         grantee,

@@ -89,6 +89,31 @@ class TestWhoIsGranted:
         assert "grant it to the role that the principal uses" in text
         assert "quota-constructs:grant-without-effect" in text
 
+    def test_a_role_of_another_account_gets_nothing_of_use_and_a_warning_says_so(self, app: App, share: Any) -> None:
+        elsewhere = Stack(app, "Elsewhere", env=Environment(account="444455556666", region="eu-west-1"))
+        share.grants.submit(iam.Role(elsewhere, "Role", assumed_by=iam.AccountRootPrincipal()))
+
+        ((path, text),) = warnings_of(app)
+        assert path == "/Stack/Share"
+        assert "granted to a principal of account 444455556666, in account 111122223333, has no effect" in text
+        assert "grant it to a role of account 111122223333, which the principal assumes" in text
+
+    def test_a_role_that_is_imported_from_another_account_is_warned_of_too(
+        self, app: App, stack: Stack, share: Any
+    ) -> None:
+        share.grants.submit(iam.Role.from_role_arn(stack, "Imported", "arn:aws:iam::444455556666:role/Submitter"))
+
+        ((_, text),) = warnings_of(app)
+        assert "quota-constructs:grant-without-effect" in text
+
+    def test_a_role_of_the_same_account_or_of_one_that_is_not_known_is_warned_of_not(
+        self, app: App, stack: Stack, share: Any, role: iam.Role
+    ) -> None:
+        share.grants.submit(role)
+        share.grants.submit(iam.Role.from_role_arn(stack, "Imported", "arn:aws:iam::111122223333:role/Submitter"))
+
+        assert warnings_of(app) == []
+
 
 class TestWhatIsGrantedOn:
     def test_our_share_names_itself_and_its_queue_by_reference(self, stack: Stack, role: iam.Role) -> None:
