@@ -56,8 +56,8 @@ class Batch:
         self.runs: dict[str, QueueRun] = {}
         """The scheduler of each queue, by the queue's name."""
         self.jobs = JobStore()
-        self.tokens: set[str] = set()
-        """The submissions that came with a client token."""
+        self.tokens: set[bytes] = set()
+        """Digests of the submissions that came with a client token: all that boto3 sends."""
 
     @staticmethod
     def new_id() -> str:

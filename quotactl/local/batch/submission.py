@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any, Final
 
@@ -126,7 +127,7 @@ def _check_token(batch: Batch, request: dict[str, Any]) -> None:
         return
     if not 1 <= len(token) <= _LONGEST_TOKEN:
         raise ClientException(f"clientToken has {len(token)} characters; it must have 1 to {_LONGEST_TOKEN}.")
-    fingerprint = json.dumps(request, sort_keys=True)
+    fingerprint = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).digest()
     if fingerprint in batch.tokens:
         raise ClientException("A job with this clientToken and the same parameters was submitted already.")
     batch.tokens.add(fingerprint)
