@@ -59,7 +59,7 @@ class QuotaMonitoring(Construct, QuotaMetrics):
     Example::
 
         monitoring = QuotaMonitoring(self, "Monitoring", queue=gpus.job_queue)
-        monitoring.add_alarm_action(SnsAction(on_call))
+        monitoring.add_alarm_action(SnsAction(topic))
 
     :param scope: where the monitoring is defined; in the account and Region of the queue.
     :param id: its id in that scope.
