@@ -52,12 +52,15 @@ def number_from_json(value: object, place: str) -> float | Unknown:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def choice_from_json(value: object, place: str, choices: type[_Choice]) -> _Choice | Unknown:
-    """Return the member of ``choices`` with this value in any case, as CloudFormation reads it; null is ``UNKNOWN``."""
+def choice_from_json(value: object, place: str, choices: type[_Choice], *, any_case: bool = True) -> _Choice | Unknown:
+    """Return the member of ``choices`` with this value; null is ``UNKNOWN``.
+
+    :param any_case: whether the case of letters does not matter; to CloudFormation it does for a state alone.
+    """
     if value is None:
         return UNKNOWN
     try:
-        return choices(str(value).upper())
+        return choices(str(value).upper() if any_case else str(value))
     except ValueError:
         raise DesignError(f"{place}: {_shown(value)} is not one of {_listed(choices)}; use one of them") from None
 

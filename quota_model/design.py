@@ -250,7 +250,7 @@ class QuotaShare:
             CapacityLimits.from_json(limits, f"{place}.capacityLimits"),
             ResourceSharing.from_json(sharing, f"{place}.resourceSharingConfiguration"),
             _in_share_preemption_from_json(fields.get("preemptionConfiguration", {}), place),
-            choice_from_json(fields.get("state", State.ENABLED), f"{place}.state", State),
+            _state_from_json(fields, place),
         )
 
     def to_json(self) -> JsonObject:
@@ -296,7 +296,7 @@ class ServiceEnvironment:
         return cls(
             CapacityLimits.from_json(fields["capacityLimits"], f"{place}.capacityLimits"),
             _name_from_json(fields, "serviceEnvironmentName", place),
-            choice_from_json(fields.get("state", State.ENABLED), f"{place}.state", State),
+            _state_from_json(fields, place),
         )
 
     def to_json(self) -> JsonObject:
@@ -409,7 +409,7 @@ class QuotaQueue:
             _name_from_json(fields, "jobQueueName", place),
             SchedulingPolicy.from_json(fields.get("schedulingPolicy", {}), f"{place}.schedulingPolicy"),
             number_from_json(fields.get("priority", 1), f"{place}.priority"),
-            choice_from_json(fields.get("state", State.ENABLED), f"{place}.state", State),
+            _state_from_json(fields, place),
             tuple(
                 JobStateTimeLimitAction.from_json(item, at)
                 for at, item in list_from_json(
@@ -429,6 +429,10 @@ class QuotaQueue:
             "quotaShares": [share.to_json() for share in self.quota_shares],
             "jobStateTimeLimitActions": [action.to_json() for action in self.job_state_time_limit_actions],
         }
+
+
+def _state_from_json(fields: JsonObject, place: str) -> State | Unknown:
+    return choice_from_json(fields.get("state", State.ENABLED), f"{place}.state", State, any_case=False)
 
 
 def _name_from_json(fields: JsonObject, key: str, place: str) -> str | Unknown | None:

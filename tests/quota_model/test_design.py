@@ -115,6 +115,8 @@ class TestJsonForm:
             ({"serviceEnvironment": {"capacityLimits": {"ml.g5.xlarge": True}}}, "True is not a number"),
             ({"serviceEnvironment": {"capacityLimits": {}, "state": "ON"}}, "'ON' is not one of ENABLED, DISABLED"),
             ({"serviceEnvironment": {"capacityLimits": {}, "state": 1}}, "1 is not one of ENABLED, DISABLED"),
+            # Strategies are read in any case, as CloudFormation does; states are not.
+            ({"serviceEnvironment": {"capacityLimits": {}}, "state": "enabled"}, "'enabled' is not one of ENABLED"),
             ({"serviceEnvironment": {"capacityLimits": {}}, "jobQueueName": 1}, "jobQueueName: 1 is not a text"),
         ],
     )
