@@ -54,7 +54,11 @@ def _listed(batch: Batch, type_name: str, parameters: dict[str, Any]) -> list[di
     request = {}
     if type_name == "AWS::Batch::QuotaShare":
         request = {"jobQueue": _queue_in(parameters.get("ResourceModel"))}
-    found = call_batch(batch, operation, request)[result]
+    answer = call_batch(batch, operation, request)
+    found = answer[result]
+    while "nextToken" in answer:
+        answer = call_batch(batch, operation, {**request, "nextToken": answer["nextToken"]})
+        found = [*found, *answer[result]]
     return [_description(TYPES[type_name], each[arn], {}) for each in found]
 
 

@@ -59,6 +59,8 @@ class ResourceType:
     disabled_first: bool = True
     name_is_required: bool = False
     case_insensitive: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+    """Properties of which a template gives one alone, be the others empty."""
 
     def created(
         self, batch: Batch, logical_id: str, properties: dict[str, Any], stack: str
@@ -117,6 +119,9 @@ class ResourceType:
         return arn, {self.arn_attribute: arn}
 
     def _parameters(self, operation: str, properties: dict[str, Any]) -> dict[str, Any]:
+        given = [name for name in self.one_of if name in properties]
+        if len(given) > 1:
+            raise ResourceHandlerError(f"Model validation failed: {' and '.join(given)} exclude each other")
         shape = operation_model("batch", operation).input_shape
         parameters: dict[str, Any] = _to_parameters(properties, shape, "")
         for name in self.case_insensitive:
@@ -266,6 +271,7 @@ TYPES: Final = {
         replacing=("JobQueueName", "JobQueueType"),
         describe=_described("DescribeJobQueues", "jobQueues", "jobQueues"),
         case_insensitive=("jobQueueType",),
+        one_of=("ComputeEnvironmentOrder", "ServiceEnvironmentOrder"),
     ),
     "AWS::Batch::QuotaShare": ResourceType(
         create="CreateQuotaShare",

@@ -87,6 +87,15 @@ def test_all_resources_of_a_type_are_listed(batch: Batch, queue: str, kind: str)
     assert len(found["ResourceDescriptions"]) == 1
 
 
+def test_a_list_holds_more_than_one_page_of_the_api_behind_it(batch: Batch, api: Call) -> None:
+    for number in range(101):
+        api("CreateSchedulingPolicy", name=f"p{number}")
+
+    found = call(batch, "ListResources", {"TypeName": "AWS::Batch::SchedulingPolicy"})
+
+    assert len({description["Identifier"] for description in found["ResourceDescriptions"]}) == 101
+
+
 def test_fails_for_a_resource_that_does_not_exist(batch: Batch, queue: str) -> None:
     with pytest.raises(AwsError, match="was not found") as refused:
         call(batch, "GetResource", {"TypeName": "AWS::Batch::JobQueue", "Identifier": f"{queue}-2"})
