@@ -308,7 +308,6 @@ class TrainingJobQueue(_TrainingJobQueueBase):
         refuse_parts_elsewhere(scope, "its job queue", service_environment, "the service environment")
         super().__init__(scope, id, physical_name=job_queue_name)
         note_defined(scope, self)
-        _queues_of_environments[service_environment] = queues
         self._defined_shares: list[QuotaShare] = []
         self._resource = batch.CfnJobQueue(
             self,
@@ -331,6 +330,7 @@ class TrainingJobQueue(_TrainingJobQueueBase):
         self._identity = DefinedIdentity(self, job_queue_name, lambda: self._resource.attr_job_queue_arn, "job-queue")
         add_warnings(self, warnings)
         self.node.add_validation(_WholeQueueValidation(self))
+        _queues_of_environments[service_environment] = queues
 
     @property
     def design(self) -> model.QuotaQueue:

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
-from quota_constructs._construction import whole_or_not_at_all
+from quota_constructs._construction import expect, whole_or_not_at_all
 from quota_constructs._injection import inherit_injectors, property_injectable
 from quota_constructs.job_queue import TrainingJobQueue
 from quota_constructs.quota_share import QuotaShare
@@ -80,6 +80,13 @@ class QuotaManagedQueue(Construct):
 
         :param training_plan: the plan; its instance counts are the environment's limits.
         """
+        expect(
+            hasattr(training_plan, "instance_counts"),
+            "training_plan",
+            training_plan,
+            "a training plan",
+            "give what TrainingPlan.from_training_plan_attributes returns",
+        )
         queue = cls(
             scope,
             id,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -209,11 +210,12 @@ def test_fails_on_an_environment_that_serves_another_queue(stack: Stack, make: A
 def test_a_queue_that_was_refused_does_not_use_up_its_environment(stack: Stack) -> None:
     environment = environment_l2(stack)
     policy = QuotaShareSchedulingPolicy(stack, "Policy")
+    define = partial(TrainingJobQueue, stack, "Queue", scheduling_policy=policy, service_environment=environment)
     with pytest.raises(RefusedDesignError):
-        TrainingJobQueue(
-            stack, "Queue", scheduling_policy=policy, service_environment=environment, job_queue_name="two words"
-        )
-    TrainingJobQueue(stack, "Queue", scheduling_policy=policy, service_environment=environment)
+        define(job_queue_name="two words")
+    with pytest.raises(RuntimeError, match="tags"):
+        define(tags={"team": 5})  # type: ignore[dict-item] # which jsii finds late
+    define()
 
 
 def test_takes_l1_policies_and_environments(stack: Stack) -> None:

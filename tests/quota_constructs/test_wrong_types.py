@@ -53,6 +53,10 @@ def plan(stack: Stack, **props: Any) -> object:
     )
 
 
+def for_plan(stack: Stack, **props: Any) -> QuotaManagedQueue:
+    return QuotaManagedQueue.for_training_plan(stack, "It", **props)
+
+
 @pytest.mark.parametrize(
     ("make", "props", "message"),
     [
@@ -69,6 +73,11 @@ def plan(stack: Stack, **props: Any) -> object:
             "instance type in capacity_limits <aws_cdk.aws_ec2.InstanceType object",
         ),
         (plan, {"instance_counts": ["ml.p5.48xlarge"]}, "instance_counts ['ml.p5.48xlarge'] is not a mapping "),
+        (
+            for_plan,
+            {"training_plan": "spring"},
+            "training_plan 'spring' is not a training plan; give what TrainingPlan.",
+        ),
         (share, {"resource_sharing": None}, "resource_sharing None is not a ResourceSharing; "),
         (share, {"resource_sharing": "LEND"}, "give ResourceSharing.reserve(), ResourceSharing.lend() or "),
         # The parentheses are forgotten.
