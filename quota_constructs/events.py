@@ -14,7 +14,7 @@ from aws_cdk import aws_events as events
 from aws_cdk.interfaces import aws_batch as refs
 from constructs import Construct
 
-from quota_constructs._arns import names_in_arn
+from quota_constructs._arns import names_in_arn, queue_arn_of
 from quota_constructs._construction import expect, expect_a_queue
 from quota_constructs._places import refuse_elsewhere
 from quota_constructs._tokens import is_token
@@ -212,9 +212,10 @@ class JobQueueEvents:
 
     def _of_queue(self, quota_shares: Sequence[refs.IQuotaShareRef]) -> dict[str, Any]:
         expect(isinstance(quota_shares, Sequence), "quota_shares", quota_shares, "a list", "give one of quota shares")
-        detail = {"jobQueue": [self._queue.job_queue_ref.job_queue_arn]}
+        queue_arn = self._queue.job_queue_ref.job_queue_arn
+        detail = {"jobQueue": [queue_arn]}
         if quota_shares:
-            detail["quotaShareName"] = [_share_name(share) for share in quota_shares]
+            detail["quotaShareName"] = [_share_name(share, queue_arn) for share in quota_shares]
         return detail
 
     def _rule(
@@ -249,8 +250,14 @@ def _status(status: str) -> str:
     )
 
 
-def _share_name(share: refs.IQuotaShareRef) -> str:
+def _share_name(share: refs.IQuotaShareRef, queue_arn: str) -> str:
     remedy = "give a QuotaShare, defined or imported"
     expect(hasattr(share, "quota_share_ref"), "item of quota_shares", share, "a quota share", remedy)
-    _, name = names_in_arn(share.quota_share_ref.quota_share_arn, "batch", "job-queue", "quota-share")
+    arn = share.quota_share_ref.quota_share_arn
+    _, name = names_in_arn(arn, "batch", "job-queue", "quota-share")
+    if not is_token(arn) and not is_token(queue_arn) and queue_arn_of(arn) != queue_arn:
+        raise QuotaConstructsError(
+            f"quota share {arn!r} is not one of job queue {queue_arn!r}, so the rule would match nothing; "
+            "give shares of this queue"
+        )
     return name

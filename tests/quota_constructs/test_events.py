@@ -279,6 +279,12 @@ class TestOptions:
         with pytest.raises(QuotaConstructsError, match="is not a list; give one of quota shares"):
             queue.on_queue_blocked("Rule", quota_shares=vision)
 
+    def test_fails_for_a_share_that_is_known_to_be_of_another_queue(self, stack: Stack, vision: Any) -> None:
+        other = TrainingJobQueue.from_job_queue_arn(stack, "Other", OTHER_QUEUE)
+
+        with pytest.raises(QuotaConstructsError, match=r"not one of job queue .*-2', so the rule would match nothing"):
+            other.on_queue_blocked("Rule", quota_shares=[vision])
+
     def test_fails_for_what_is_no_queue(self) -> None:
         with pytest.raises(QuotaConstructsError, match="job_queue 'gpus' is not a job queue; give a TrainingJobQueue"):
             JobQueueEvents.from_job_queue(cast("Any", "gpus"))
