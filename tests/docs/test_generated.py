@@ -6,13 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from quota_model.scheduler import SchedulerOptions
 from tools.docstrings import MarkdownDocstrings, _markdown
 from tools.readme import generated_files
+from tools.site import _FIRST_OPTIONS
 
 
 @pytest.mark.parametrize("path", generated_files(), ids=lambda path: path.name)
 def test_what_is_generated_is_up_to_date(path: Path) -> None:
     assert path.read_text(encoding="utf-8") == generated_files()[path], "run: make readme"
+
+
+def test_every_heading_among_the_options_stands_before_one_that_there_is() -> None:
+    assert _FIRST_OPTIONS.keys() <= {line.name for line in SchedulerOptions().lines()}
 
 
 # Docstrings
