@@ -75,8 +75,7 @@ def _options_page() -> str:
             "",
             "AWS publishes the rules of its scheduler in prose, and some of them not at all. Where this project's "
             "scheduler had to decide,",
-            "the decision is an option with a name, shown at the foot of every report. *Inferred* is what AWS's text "
-            "or samples imply,",
+            "the decision is an option with a name and a default. *Inferred* is what AWS's text or samples imply,",
             "*chosen* what nothing implies. All rules, with what each rests on, and the choices that are no options: "
             "[how it schedules](../scheduling-model.md).",
             *_options_tables(),
