@@ -13,6 +13,15 @@ os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 import pytest
 from aws_cdk import App, Stack
 
+try:
+    from hypothesis import HealthCheck, settings
+except ModuleNotFoundError:  # make test-sdk goes without
+    pass
+else:
+    # How long an example takes says how busy the machine is, not whether the code is right.
+    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("any machine")
+
 PROJECT = Path(__file__).parents[1]
 
 

@@ -94,7 +94,7 @@ _ANY_DOCUMENT = (
     )
 )
 _shared_tmp_path = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=150
 )
 
 

@@ -21,7 +21,7 @@ UNIT = "ml.g5.xlarge"
 
 
 def post(aws: RunningAws, path: str, body: bytes, service: str = "batch", **headers: str) -> tuple[int, dict[str, Any]]:
-    connection = HTTPConnection("127.0.0.1", aws.instance.port, timeout=20)
+    connection = HTTPConnection("127.0.0.1", aws.instance.port, timeout=120)
     try:
         given = {"Authorization": AUTHORIZATION.format(service), "Content-Type": "application/json"}
         connection.request("POST", path, body, {**given, **headers})

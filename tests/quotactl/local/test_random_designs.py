@@ -61,14 +61,14 @@ def deploy(queue: QuotaQueue) -> list[str]:
     return shares
 
 
-@settings(deadline=None, max_examples=EXAMPLES)
+@settings(max_examples=EXAMPLES)
 @given(sound_designs())
 def test_a_design_without_errors_is_deployed(queue: QuotaQueue) -> None:
     assert len(set(deploy(queue))) == len(queue.quota_shares)
 
 
 @pytest.mark.parametrize("rule", sorted(BREAKERS.keys() - _ACCEPTED_BY_AWS))
-@settings(deadline=None, max_examples=max(5, EXAMPLES // 20))
+@settings(max_examples=max(5, EXAMPLES // 20))
 @given(data=st.data())
 def test_fails_with_a_design_that_breaks_a_rule(rule: str, data: st.DataObject) -> None:
     broken = data.draw(st.sampled_from(BREAKERS[rule]))(data.draw(sound_designs()))
@@ -76,7 +76,7 @@ def test_fails_with_a_design_that_breaks_a_rule(rule: str, data: st.DataObject) 
         deploy(broken)
 
 
-@settings(deadline=None, max_examples=5)
+@settings(max_examples=5)
 @given(sound_designs())
 def test_a_share_that_can_never_run_anything_is_made_all_the_same(queue: QuotaQueue) -> None:
     for rule in _ACCEPTED_BY_AWS:

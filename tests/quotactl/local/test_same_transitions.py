@@ -154,7 +154,7 @@ class Emulator:
         )["jobId"]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.data())
 def test_the_same_events_make_the_same_transitions(data: st.DataObject) -> None:
     queue = data.draw(designs())
@@ -168,7 +168,7 @@ def test_the_same_events_make_the_same_transitions(data: st.DataObject) -> None:
     assert emulator.transitions == expected
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_what_describe_list_and_snapshot_show_fits_together(data: st.DataObject) -> None:
     queue = data.draw(designs())
