@@ -21,6 +21,7 @@ from quota_model.scheduler import (
     Requeue,
     RequeueCause,
     Scheduler,
+    SchedulerOptions,
     Stop,
     StopCompleted,
 )
@@ -89,12 +90,14 @@ class _Replay:
         self.transitions.append((time, job, status))
 
 
-def replay(queue: QuotaQueue, events: Iterable[Event], behaviour: AttemptBehaviour) -> list[Transition] | None:
+def replay(
+    queue: QuotaQueue, events: Iterable[Event], behaviour: AttemptBehaviour, options: SchedulerOptions
+) -> list[Transition] | None:
     """Return every change of a job's status, or ``None`` if two things happen at the same instant.
 
     An event about a job that has ended by then is skipped, as the local Batch refuses it.
     """
-    run = _Replay(Scheduler(queue), behaviour)
+    run = _Replay(Scheduler(queue, options), behaviour)
     for event in events:
         run.later(event)
     times = set()

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
+from enum import Enum
 from typing import Any
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from quota_model.design import CapacityLimits, QuotaQueue, QuotaShare, ResourceSharing, ServiceEnvironment
-from quota_model.scheduler import Event, JobSubmitted, JobTerminated, PriorityChanged, ShareReplaced
+from quota_model.scheduler import (
+    Event,
+    JobSubmitted,
+    JobTerminated,
+    PriorityChanged,
+    SchedulerOptions,
+    ShareReplaced,
+)
 from quotactl.local.aws import LocalAws
 from quotactl.local.batch.api import call
 from quotactl.local.batch.batch import Batch
@@ -36,6 +45,15 @@ sharings = st.sampled_from(
     ]
 )
 limits = st.dictionaries(st.sampled_from(UNITS), st.integers(1, 4), min_size=1).map(CapacityLimits.of)
+
+
+def values_like(default: object) -> st.SearchStrategy[Any]:
+    return st.sampled_from(type(default)) if isinstance(default, Enum) else st.booleans()
+
+
+any_options = st.builds(
+    SchedulerOptions, **{option.name: values_like(option.default) for option in fields(SchedulerOptions)}
+)
 
 
 @st.composite
@@ -84,8 +102,8 @@ def event_lists(draw: st.DrawFn, queue: QuotaQueue) -> list[Event]:
 class Emulator:
     """The local Batch, given the same events through its API."""
 
-    def __init__(self, queue: QuotaQueue) -> None:
-        self.aws = LocalAws(Clock(0, start=0), self.note, behaviours=Behaviours(BEHAVIOUR))
+    def __init__(self, queue: QuotaQueue, options: SchedulerOptions) -> None:
+        self.aws = LocalAws(Clock(0, start=0), self.note, scheduler_options=options, behaviours=Behaviours(BEHAVIOUR))
         self.batch: Batch = self.aws.batch("123456789012", "us-east-1")
         self.transitions: list[Transition] = []
         self.ids: dict[str, str] = {}
@@ -159,9 +177,10 @@ class Emulator:
 def test_the_same_events_make_the_same_transitions(data: st.DataObject) -> None:
     queue = data.draw(designs())
     events = data.draw(event_lists(queue))
-    expected = replay(queue, events, BEHAVIOUR.attempt())
+    options = data.draw(st.just(SchedulerOptions()) | any_options)
+    expected = replay(queue, events, BEHAVIOUR.attempt(), options)
     assume(expected is not None)
-    emulator = Emulator(queue)
+    emulator = Emulator(queue, options)
     for event in events:
         emulator.happen(event)
     emulator.aws.clock.advance(LONG)
@@ -172,7 +191,7 @@ def test_the_same_events_make_the_same_transitions(data: st.DataObject) -> None:
 @given(st.data())
 def test_what_describe_list_and_snapshot_show_fits_together(data: st.DataObject) -> None:
     queue = data.draw(designs())
-    emulator = Emulator(queue)
+    emulator = Emulator(queue, data.draw(any_options))
     for event in data.draw(event_lists(queue)):
         emulator.happen(event)
     described = {name: emulator.call("DescribeServiceJob", jobId=job) for name, job in emulator.ids.items()}
