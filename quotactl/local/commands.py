@@ -119,8 +119,11 @@ def execute(
     from quotactl.local.instance import Instance, InstanceError
 
     try:
+        environment = with_environment(Instance.find(port))
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and no other program expects that
+            signal.signal(number, signal.SIG_DFL)
         # In place of this process: signals, the terminal and the exit code are the command's own.
-        os.execvpe(command[0], command, with_environment(Instance.find(port)))  # noqa: S606
+        os.execvpe(command[0], command, environment)  # noqa: S606
     except InstanceError as error:
         raise _failed(str(error)) from None
     except (OSError, ValueError) as error:

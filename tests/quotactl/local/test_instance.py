@@ -110,6 +110,11 @@ def test_a_command_is_led_there_and_nowhere_else(port: int) -> None:
     assert not environment.keys() & (ELSEWHERE.keys() - {"no_proxy"})
 
 
+def test_a_command_ends_quietly_when_nobody_reads_its_output(port: int) -> None:
+    ran = quotactl("exec", "--port", str(port), "--", "sh", "-c", "yes | head -n 1")
+    assert (ran.stdout, ran.stderr) == ("y\n", "")
+
+
 def test_a_command_is_told_what_the_one_who_runs_it_is_told(port: int) -> None:
     script = (
         "import signal; signal.signal(signal.SIGTERM, lambda *_: exit(7)); print('runs', flush=True); signal.pause()"
@@ -292,6 +297,7 @@ def test_a_process_that_has_the_number_of_a_dead_one_is_left_alone(tmp_path: Pat
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n[]", b"220 mail\r\n", b""])
 def test_somebody_else_on_the_port_of_a_dead_one_is_no_local_aws(answer: bytes, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(PATIENCE)
         port = server.getsockname()[1]
         left_behind(tmp_path, port, os.getpid())
 
