@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar, Protocol
 
 import jsii
-from aws_cdk import Resource
+from aws_cdk import PhysicalName, Resource
 from aws_cdk import aws_batch as batch
 from aws_cdk import aws_ssm as ssm
 from aws_cdk.interfaces import aws_batch as refs
@@ -250,6 +250,7 @@ class QuotaShare(_QuotaShareBase):
         expect_a_queue("job_queue", job_queue)
         _expect_a_boolean(in_share_preemption)
         name = id if quota_share_name is None else quota_share_name
+        _refuse_a_name_that_may_stay_out(name)
         self._design = model.QuotaShare(
             known_text(name),
             known_limits(capacity_limits),
@@ -264,7 +265,7 @@ class QuotaShare(_QuotaShareBase):
         self._resource = batch.CfnQuotaShare(
             self,
             "Resource",
-            quota_share_name=self._physical_name if is_token(name) else name,
+            quota_share_name=name,
             # The ARN, not the name: CloudFormation then deletes the share before its queue.
             job_queue=self._queue_arn,
             capacity_limits=rendered_limits(capacity_limits),
@@ -304,6 +305,14 @@ def _expect_a_boolean(in_share_preemption: object) -> None:
         "True or False",
         "give one of them; what only a deployment knows goes to the L1, which is node.default_child",
     )
+
+
+def _refuse_a_name_that_may_stay_out(name: str) -> None:
+    if is_token(name) and name == PhysicalName.GENERATE_IF_NEEDED:
+        raise QuotaConstructsError(
+            "quota_share_name is PhysicalName.GENERATE_IF_NEEDED, and CloudFormation always needs one; give a name, or "
+            "leave it out for the construct's id"
+        )
 
 
 def _arn_of_queue(queue: refs.IJobQueueRef) -> str:

@@ -142,16 +142,18 @@ def test_fails_on_a_share_elsewhere_than_its_imported_queue() -> None:
         QuotaShare(stack, "Share", job_queue=queue, capacity_limits={UNIT: 1}, resource_sharing=ResourceSharing.lend())
 
 
-def test_fails_on_a_queue_elsewhere_than_its_environment() -> None:
+@pytest.mark.parametrize("elsewhere", ["scheduling policy", "service environment"])
+def test_fails_on_a_queue_elsewhere_than_its_parts(elsewhere: str) -> None:
     app = cdk.App()
+    here = cdk.Stack(app, "America", env=place())
+    there = cdk.Stack(app, "Europe", env=place(region="eu-west-1"))
     environment = ServiceEnvironment(
-        cdk.Stack(app, "Europe", env=place(region="eu-west-1")), "Environment", capacity_limits={UNIT: 1}
+        there if "environment" in elsewhere else here, "Environment", capacity_limits={UNIT: 1}
     )
-    stack = cdk.Stack(app, "America", env=place())
-    policy = QuotaShareSchedulingPolicy(stack, "Policy")
+    policy = QuotaShareSchedulingPolicy(there if "policy" in elsewhere else here, "Policy")
 
-    with pytest.raises(QuotaConstructsError, match="the service environment is in Region eu-west-1, its job queue "):
-        TrainingJobQueue(stack, "Queue", scheduling_policy=policy, service_environment=environment)
+    with pytest.raises(QuotaConstructsError, match=f"^the {elsewhere} is in Region eu-west-1, its job queue would be "):
+        TrainingJobQueue(here, "Queue", scheduling_policy=policy, service_environment=environment)
 
 
 @pytest.mark.parametrize("env", [place(), None])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from aws_cdk import App, CfnOutput, CfnParameter, Duration, Environment, Fn, PhysicalName, Stack, Token
+from aws_cdk import aws_batch as batch
 
 from quota_constructs import (
     JobStateTimeLimitAction,
+    QuotaConstructsError,
     QuotaManagedQueue,
     QuotaShare,
     QuotaShareSchedulingPolicy,
@@ -182,6 +184,35 @@ def test_cdk_generates_a_name_where_it_is_needed(app: App) -> None:
 
     name = properties_of(platform, "JobQueue")["JobQueueName"]
     assert in_commercial_regions(output_of(team, "Queue")) == f"arn:aws:batch:us-east-1:111111111111:job-queue/{name}"
+
+
+def test_fails_on_a_share_whose_name_is_to_be_generated_if_needed(stack: Stack) -> None:
+    """CloudFormation generates none, so the share would be without one wherever CDK sees no need."""
+    gpus = QuotaManagedQueue(stack, "Gpus", capacity_limits=LIMITS)
+
+    with pytest.raises(QuotaConstructsError, match="CloudFormation always needs one; give a name, or leave it out"):
+        gpus.add_quota_share(
+            "Share",
+            capacity_limits=LIMITS,
+            resource_sharing=ResourceSharing.lend(),
+            quota_share_name=PhysicalName.GENERATE_IF_NEEDED,
+        )
+
+
+def test_an_l1_environment_of_tokens_is_not_judged(app: App, stack: Stack, text: str, number: float) -> None:
+    limit = batch.CfnServiceEnvironment.CapacityLimitProperty(capacity_unit=text, max_capacity=number)
+    environment = batch.CfnServiceEnvironment(
+        stack, "Environment", service_environment_type="SAGEMAKER_TRAINING", capacity_limits=[limit]
+    )
+    queue = TrainingJobQueue(
+        stack,
+        "Queue",
+        scheduling_policy=QuotaShareSchedulingPolicy(stack, "Policy"),
+        service_environment=environment,
+    )
+    QuotaShare(stack, "Share", job_queue=queue, capacity_limits=LIMITS, resource_sharing=ResourceSharing.lend())
+
+    assert warnings_of(app) == []
 
 
 def test_cdk_generates_no_name_where_none_is_needed(stack: Stack) -> None:

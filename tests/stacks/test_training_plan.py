@@ -40,7 +40,8 @@ def test_its_example_is_of_a_type_that_plans_can_reserve() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "shares"), [(3, [1, 1, 1]), (4, [2, 1, 1]), (7, [3, 2, 2]), (8, [4, 2, 2]), (256, [128, 64, 64])]
+    ("count", "shares"),
+    [(3, [1, 1, 1]), (4, [2, 1, 1]), (7, [3, 2, 2]), (8, [4, 2, 2]), (9, [4, 2, 3]), (256, [128, 64, 64])],
 )
 @pytest.mark.parametrize("kind", [int, str])  # cdk.json has numbers, the command line gives texts
 def test_three_teams_divide_the_plan(template_of_stack: Synth, count: int, shares: list[int], kind: type) -> None:
