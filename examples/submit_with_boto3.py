@@ -80,8 +80,8 @@ def main() -> int:
     arguments = parser.parse_args()
     given = {name: getattr(arguments, name) for name in ("role", "image", "output")}
     settings = {name: value for name, value in given.items() if value is not None}
-    batch = boto3.client("batch")
     try:
+        batch = boto3.client("batch")
         for priority, name in enumerate(("low", "med", "high"), start=1):
             job = submit(
                 batch,

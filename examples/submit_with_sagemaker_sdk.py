@@ -40,28 +40,30 @@ def main() -> int:
     parser.add_argument("--image", default="123456789012.dkr.ecr.us-east-1.amazonaws.com/training:latest")
     arguments = parser.parse_args()
     try:
+        from botocore.exceptions import BotoCoreError, ClientError
         from sagemaker.train.aws_batch.training_queue import TrainingQueue
     except ModuleNotFoundError as missing:
         sys.stderr.write(f"there is no package {missing.name}; run: pip install sagemaker-train\n")
         return 2
 
-    queue = TrainingQueue(arguments.queue)
     model_trainer = trainer("sweep", instance_type=arguments.instance_type, role=arguments.role, image=arguments.image)
-    job = queue.submit(
-        training_job=model_trainer,
-        inputs=None,
-        job_name="sweep",
-        priority=1,
-        quota_share_name=arguments.share,
-    )
+    try:
+        _submit(TrainingQueue(arguments.queue), model_trainer, arguments.share)
+    except (ClientError, BotoCoreError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def _submit(queue: Any, model_trainer: Any, share: str) -> None:
+    job = queue.submit(training_job=model_trainer, inputs=None, job_name="sweep", priority=1, quota_share_name=share)
     sys.stdout.write(f"submitted {job.job_arn}\n")
     job.update(5)
     for status in ("RUNNABLE", "SCHEDULED", "STARTING", "RUNNING"):
-        for listed in queue.list_jobs_by_share(quota_share_name=arguments.share, status=status):
+        for listed in queue.list_jobs_by_share(quota_share_name=share, status=status):
             priority = listed.describe()["schedulingPriority"]
-            sys.stdout.write(f"{arguments.share}: {listed.job_name} is {status}, priority {priority}\n")
+            sys.stdout.write(f"{share}: {listed.job_name} is {status}, priority {priority}\n")
     job.terminate(reason="the example is over")
-    return 0
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def main() -> int:
         sys.stderr.write(f"no AWS account to test with: {error}\n")
         return 2
     if not session.region_name:
-        sys.stderr.write("no Region to test in: set AWS_REGION\n")
+        sys.stderr.write("no Region to test in: set AWS_DEFAULT_REGION\n")
         return 2
     account = identity["Account"]
     sys.stdout.write(_NOTICE.format(account=account, region=session.region_name, principal=identity["Arn"]))

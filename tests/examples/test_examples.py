@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -73,6 +74,19 @@ def test_fails_with_a_queue_that_does_not_exist(run: Run) -> None:
     assert ran.returncode == 1
     assert "does not exist" in ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+def test_fails_without_a_region(tmp_path: Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    ran = subprocess.run(
+        [sys.executable, "-m", "examples.submit_with_boto3", "queue"],
+        cwd=PROJECT,
+        env={**kept, "HOME": str(tmp_path), "AWS_EC2_METADATA_DISABLED": "true"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (1, "You must specify a region.\n")
 
 
 def test_the_sdk_example_says_what_to_install(run: Run, queue: str) -> None:

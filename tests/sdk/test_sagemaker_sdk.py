@@ -52,15 +52,19 @@ def aws() -> Iterator[RunningAws]:
         yield aws
 
 
-def test_the_example_submits_updates_lists_and_terminates(aws: RunningAws) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "examples.submit_with_sagemaker_sdk", "gpus", "--share", "background"],
+def run(aws: RunningAws, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "examples.submit_with_sagemaker_sdk", *arguments],
         cwd=PROJECT,
         env={**aws.environment(), "PYTHONPATH": os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")])},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_the_example_submits_updates_lists_and_terminates(aws: RunningAws) -> None:
+    ran = run(aws, "gpus", "--share", "background")
     assert ran.returncode == 0, ran.stderr
     assert "submitted arn:aws:batch:" in ran.stdout
     assert "background: sweep is " in ran.stdout
@@ -69,3 +73,10 @@ def test_the_example_submits_updates_lists_and_terminates(aws: RunningAws) -> No
         jobQueue="gpus", filters=[{"name": "QUOTA_SHARE_NAME", "values": ["background"]}]
     )["jobSummaryList"]
     assert job["isTerminated"] is True
+
+
+def test_fails_with_a_queue_that_does_not_exist(aws: RunningAws) -> None:
+    ran = run(aws, "no-such-queue")
+    assert ran.returncode == 1
+    assert "Job queue no-such-queue does not exist" in ran.stderr
+    assert "Traceback" not in ran.stderr
