@@ -13,7 +13,7 @@ from quota_model.scheduler.job import DISPATCHED, NOMINATED, STOPPING, WAITING, 
 from quota_model.scheduler.share import Share
 from quota_model.scheduler.state import State, end, fail, requeue, stop_completed, withdraw_nominations
 
-__all__ = ["CHANGES", "SchedulerError", "job_of", "rank"]
+__all__ = ["SchedulerError", "apply", "job_of", "rank"]
 
 _MAX_PRIORITY: Final = 9999
 
@@ -34,6 +34,19 @@ def rank(state: State, event: happened.Event) -> tuple[int, int]:
     if kind is happened.PriorityChanged:
         return 2, sequence
     return (1, 0) if kind in _CONFIGURATION else (0, sequence)
+
+
+def apply(state: State, event: happened.Event) -> None:
+    """Let one event happen; if it makes no sense now, nothing changes."""
+    before, now = state.now, event.time
+    if now < before:
+        raise SchedulerError(f"{event!r} is earlier than {before}, the time of the last event; keep them in order")
+    state.now = now
+    try:
+        _CHANGES[type(event)](state, event)
+    except ValueError:
+        state.now = before
+        raise
 
 
 def job_of(state: State, job_id: str) -> Job:
@@ -164,7 +177,7 @@ def _queue_state_changed(state: State, event: happened.QueueStateChanged) -> Non
     state.queue_enabled = event.state is DesignState.ENABLED
 
 
-CHANGES: Final[dict[type, Callable[[State, Any], None]]] = {
+_CHANGES: Final[dict[type, Callable[[State, Any], None]]] = {
     happened.JobSubmitted: _submitted,
     happened.JobStarted: _started,
     happened.JobEnded: _ended,

@@ -10,7 +10,8 @@ from typing import Final
 
 from quota_model.scheduler import reasons
 from quota_model.scheduler.books import Pool
-from quota_model.scheduler.decisions import Nominate, Placement, Preempt, PreemptionKind, RequeueCause
+from quota_model.scheduler.changes import SchedulerError
+from quota_model.scheduler.decisions import Decision, Nominate, Placement, Preempt, PreemptionKind, RequeueCause
 from quota_model.scheduler.job import STOPPING, Job
 from quota_model.scheduler.machines import Nomination, dispatch, end_nomination, nominate, start_nominated
 from quota_model.scheduler.state import State, wait_again
@@ -24,7 +25,7 @@ from quota_model.scheduler.victims import (
     shortage,
 )
 
-__all__ = ["run"]
+__all__ = ["decide"]
 
 _STATUS_REASONS = {
     PreemptionKind.CROSS_SHARE: reasons.CROSS_SHARE_PREEMPTED,
@@ -38,7 +39,21 @@ _BORROWING: Final = Placement.BORROWING
 _IN_SHARE: Final = Placement.IN_SHARE
 
 
-def run(state: State) -> None:
+def decide(state: State, now: int) -> tuple[Decision, ...]:
+    """Run a pass, and hand out every decision made since the last one."""
+    if now < state.now:
+        raise SchedulerError(f"a pass at {now} is earlier than {state.now}, the time of the last event")
+    state.now = now
+    if state.freed or state.heads.touched:  # else nothing has happened that a decision depends on
+        _run(state)
+    decisions = state.decisions
+    if not decisions:
+        return ()
+    state.decisions = []
+    return tuple(decisions)
+
+
+def _run(state: State) -> None:
     """Place all heads that can be placed now."""
     heads = state.heads
     if heads.turns:

@@ -10,7 +10,7 @@ from typing import Self, cast
 
 from quota_model.design import QuotaQueue
 from quota_model.scheduler import changes, configuration, fronts, passes
-from quota_model.scheduler.changes import CHANGES, SchedulerError
+from quota_model.scheduler.changes import SchedulerError
 from quota_model.scheduler.decisions import Decision, Dispatch, Fail, Nominate, Preempt, Stop
 from quota_model.scheduler.events import Event
 from quota_model.scheduler.explain import explain
@@ -44,30 +44,11 @@ class Scheduler:
         :raises SchedulerError: if the event makes no sense now, such as the end of a job that is not dispatched, a
             submission to a disabled share, or a time before an earlier event's.
         """
-        state = self._state
-        before, now = state.now, event.time
-        if now < before:
-            raise SchedulerError(f"{event!r} is earlier than {before}, the time of the last event; keep them in order")
-        state.now = now
-        try:
-            CHANGES[type(event)](state, event)
-        except ValueError:
-            state.now = before
-            raise
+        changes.apply(self._state, event)
 
     def run_pass(self, now: int) -> tuple[Decision, ...]:
         """Decide, and return every decision made since the last pass, in order."""
-        state = self._state
-        if now < state.now:
-            raise SchedulerError(f"a pass at {now} is earlier than {state.now}, the time of the last event")
-        state.now = now
-        if state.freed or state.heads.touched:  # else nothing has happened that a decision depends on
-            passes.run(state)
-        decisions = state.decisions
-        if not decisions:
-            return ()
-        state.decisions = []
-        return tuple(decisions)
+        return passes.decide(self._state, now)
 
     def advance(self, now: int, events: Iterable[Event]) -> tuple[Decision, ...]:
         """Apply all events of one instant in the model's order, then run one pass.
