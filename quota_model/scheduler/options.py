@@ -212,7 +212,9 @@ class SchedulerOptions:
 
     heads_pay_off_debts: bool = field(
         default=False,
-        metadata=_about(Tag.CHOSEN, "whether nothing is placed while more is borrowed than lent after a lowered limit"),
+        metadata=_about(
+            Tag.CHOSEN, "whether a placed job makes up for all that a lowered limit left borrowed above the lendable"
+        ),
     )
     """Chosen: a job makes up for what it lacks itself. If it has to pay off, the ledger must hold in full once it is
     placed: an entitled job reclaims the whole debt of its instance types, and others wait."""
